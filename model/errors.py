@@ -1,0 +1,111 @@
+"""Errors of use: what a person can do wrong, said with both numbers.
+
+    PlaygroundError (a ValueError)
+    ├── ShapeError        sizes that do not fit together
+    │   ├── RankError        too few axes
+    │   ├── WidthError       q and k of different widths: no dot product
+    │   ├── LengthError      as many keys as values, please
+    │   ├── AxisError        one axis of a trace with two sizes
+    │   ├── ProjectionError  x @ W with widths that differ
+    │   ├── MaskShapeError   a mask that does not fit the scores
+    │   └── CacheError       more tokens than the cache holds
+    ├── HeadsError        n_head does not divide the width
+    ├── NotFiniteError    NaN or infinity where a number is needed
+    ├── OverflowsError    numbers so large that their products are infinite
+    ├── FullyMaskedError  a query with no key left to attend to
+    ├── MaskTypeError     a mask that is not boolean
+    └── DropoutError      a rate outside [0, 1)
+
+Each class carries its sentence in English and in Korean, side by side, so that
+a message cannot exist in one language only. `str(error)` is the English one;
+`error.text("ko")` the Korean one. `assert` is for what cannot happen; these
+classes are for what a person did.
+"""
+
+from __future__ import annotations
+
+
+class PlaygroundError(ValueError):
+    """The root. `values` fill the blanks of `en` and `ko`; both use all of them."""
+
+    en = ""
+    ko = ""
+
+    def __init__(self, **values: object) -> None:
+        self.values = values
+        super().__init__(self.text("en"))
+
+    def text(self, lang: str) -> str:
+        """The sentence in `lang` ("en" or "ko")."""
+        return (self.ko if lang == "ko" else self.en).format(**self.values)
+
+
+class ShapeError(PlaygroundError):
+    """Sizes that do not fit together."""
+
+
+class RankError(ShapeError):
+    en = "{name} has {rank} axes {shape}; it needs at least {needed}: (..., tokens, width)."
+    ko = "{name}의 축은 {rank}개 {shape}입니다. (..., 토큰, 너비)로 적어도 {needed}개가 필요합니다."
+
+
+class WidthError(ShapeError):
+    en = "Each query has {q_width} numbers but each key has {k_width}; a dot product needs as many in both."
+    ko = "쿼리 벡터의 숫자는 {q_width}개, 키 벡터의 숫자는 {k_width}개입니다. 점곱을 하려면 개수가 같아야 합니다."
+
+
+class LengthError(ShapeError):
+    en = "There are {keys} keys but {values_} values; every key needs its own value."
+    ko = "키는 {keys}개, 값은 {values_}개입니다. 키마다 값이 하나씩 있어야 합니다."
+
+
+class AxisError(ShapeError):
+    en = "Axis {axis} has size {first} in {first_name} but {second} in {second_name}; it must be one size."
+    ko = "{axis} 축의 크기가 {first_name}에서는 {first}, {second_name}에서는 {second}입니다. 한 가지 크기여야 합니다."
+
+
+class ProjectionError(ShapeError):
+    en = "{name} has {rows} rows but each vector has {width} numbers; x @ W needs one row for each of the {width}."
+    ko = "{name}의 행은 {rows}개, 벡터의 숫자는 {width}개입니다. x @ W를 하려면 행도 {width}개여야 합니다."
+
+
+class MaskShapeError(ShapeError):
+    en = "The mask is {mask} but the scores are {scores}; one must fit the other, (queries, keys)."
+    ko = "마스크의 모양은 {mask}, 점수의 모양은 {scores}입니다. (쿼리, 키)로 서로 맞아야 합니다."
+
+
+class CacheError(ShapeError):
+    en = "The cache holds {capacity} tokens; {length} are in it and {more} more do not fit."
+    ko = "캐시에는 토큰 {capacity}개가 들어갑니다. 이미 {length}개가 있어 {more}개를 더 넣을 수 없습니다."
+
+
+class HeadsError(PlaygroundError):
+    en = "A width of {width} cannot be split among {n_head} heads; n_head must divide {width}."
+    ko = "너비 {width}는 헤드 {n_head}개로 나누어떨어지지 않습니다. n_head는 {width}의 약수여야 합니다."
+
+
+class NotFiniteError(PlaygroundError):
+    en = "{name} holds {value} at position {position}; every entry must be a finite number."
+    ko = "{name}의 {position} 자리에 {value} 값이 있습니다. 모든 칸은 유한한 숫자여야 합니다."
+
+
+class OverflowsError(PlaygroundError):
+    en = "The {name} overflow: inputs as large as {largest} multiply to infinity. Use smaller numbers."
+    ko = "{name} 계산이 넘칩니다. 입력이 {largest}까지 커서 곱이 무한대가 됩니다. 더 작은 숫자를 쓰십시오."
+
+
+class FullyMaskedError(PlaygroundError):
+    en = (
+        "Query {row} may attend to 0 of {keys} keys; softmax over nothing is NaN. Leave at least 1."
+    )
+    ko = "{row}번 쿼리가 볼 수 있는 키는 {keys}개 중 0개입니다. 빈 소프트맥스는 NaN이므로 적어도 1개를 남겨야 합니다."
+
+
+class MaskTypeError(PlaygroundError):
+    en = "The mask has type {dtype}; it must be boolean, True where a query may attend."
+    ko = "마스크의 자료형은 {dtype}입니다. 참/거짓(bool)이어야 하며, True가 '볼 수 있음'입니다."
+
+
+class DropoutError(PlaygroundError):
+    en = "The dropout rate is {dropout}; it must be at least 0 and below 1, since kept weights are divided by 1 - rate."
+    ko = "드롭아웃 비율은 {dropout}입니다. 남은 가중치를 1 - 비율로 나누므로 0 이상 1 미만이어야 합니다."
