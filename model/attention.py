@@ -108,7 +108,7 @@ def attend(
     """
     check_inputs(q, k, v, mask, dropout)
     scores = q @ k.mT  # (..., Tq, hs) @ (..., hs, Tk) -> (..., Tq, Tk)
-    check_overflow(q, k, scores)
+    check_overflow((q, k), scores=scores)
     scaled = scores / q.size(-1) ** 0.5 if scale else scores
     masked = scaled if mask is None else scaled.masked_fill(~mask, -torch.inf)
     weights = masked.softmax(dim=-1)  # over the keys: each query's row sums to 1
@@ -211,28 +211,45 @@ def check_inputs(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: 
         raise errors.WidthError(q_width=q.size(-1), k_width=k.size(-1))
     if k.size(-2) != v.size(-2):
         raise errors.LengthError(keys=k.size(-2), values_=v.size(-2))
+    leading = [tuple(tensor.shape[:-2]) for tensor in (q, k, v)]
+    if not broadcasts(*leading):
+        raise errors.LeadingAxesError(q=leading[0], k=leading[1], v=leading[2])
     if not 0 <= dropout < 1:
         raise errors.DropoutError(dropout=dropout)
     if mask is not None:
-        check_mask(mask, (q.size(-2), k.size(-2)))
+        scores = (*torch.broadcast_shapes(*leading), q.size(-2), k.size(-2))
+        check_mask(mask, scores)
 
 
-def check_mask(mask: Tensor, shape: tuple[int, int]) -> None:
-    """A mask is boolean, fits `(Tq, Tk)`, and leaves every query a key."""
+def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
+    """A mask is boolean, fits scores of `shape` `(..., Tq, Tk)`, and leaves every query a key."""
     if mask.dtype != torch.bool:
         raise errors.MaskTypeError(dtype=mask.dtype)
     fits = all(
         m in (1, s) for m, s in zip(reversed(mask.shape[-2:]), reversed(shape), strict=False)
     )
-    if not fits:
+    if not fits or not broadcasts(tuple(mask.shape[:-2]), shape[:-2]):
         raise errors.MaskShapeError(mask=tuple(mask.shape), scores=shape)
     if not mask.any(dim=-1).all():
         row = (~mask.any(dim=-1)).nonzero()[0][-1:].tolist()
-        raise errors.FullyMaskedError(row=row[0] if row else 0, keys=shape[1])
+        raise errors.FullyMaskedError(row=row[0] if row else 0, keys=shape[-1])
 
 
-def check_overflow(q: Tensor, k: Tensor, scores: Tensor) -> None:
-    """Finite inputs can still multiply to infinity; softmax would then give NaN."""
-    if not torch.isfinite(scores).all():
-        largest = max(q.abs().max().item(), k.abs().max().item())
-        raise errors.OverflowsError(name="scores", largest=f"{largest:.3g}")
+def check_overflow(factors: tuple[Tensor | None, ...], **products: Tensor) -> None:
+    """Finite factors can still multiply to infinity, and softmax would then give NaN.
+
+    Raises `OverflowsError`, naming the first of `products` that is not finite.
+    """
+    for name, product in products.items():
+        if not torch.isfinite(product).all():
+            largest = max(f.abs().max().item() for f in factors if f is not None)
+            raise errors.OverflowsError(name=name, largest=f"{largest:.3g}")
+
+
+def broadcasts(*shapes: tuple[int, ...]) -> bool:
+    """Whether leading axes fit together: from the right, each the same size or 1."""
+    try:
+        torch.broadcast_shapes(*shapes)
+    except RuntimeError:
+        return False
+    return True

@@ -5,6 +5,7 @@
     │   ├── RankError        too few axes
     │   ├── WidthError       q and k of different widths: no dot product
     │   ├── LengthError      as many keys as values, please
+    │   ├── LeadingAxesError q, k and v of different batches or heads
     │   ├── AxisError        one axis of a trace with two sizes
     │   ├── ProjectionError  x @ W with widths that differ
     │   ├── MaskShapeError   a mask that does not fit the scores
@@ -59,6 +60,11 @@ class LengthError(ShapeError):
     ko = "키는 {keys}개, 값은 {values_}개입니다. 키마다 값이 하나씩 있어야 합니다."
 
 
+class LeadingAxesError(ShapeError):
+    en = "The axes before (tokens, width) are {q} in q, {k} in k and {v} in v; they must fit together."
+    ko = "(토큰, 너비) 앞의 축이 q에서는 {q}, k에서는 {k}, v에서는 {v}입니다. 서로 맞아야 합니다."
+
+
 class AxisError(ShapeError):
     en = "Axis {axis} has size {first} in {first_name} but {second} in {second_name}; it must be one size."
     ko = "{axis} 축의 크기가 {first_name}에서는 {first}, {second_name}에서는 {second}입니다. 한 가지 크기여야 합니다."
@@ -90,7 +96,7 @@ class NotFiniteError(PlaygroundError):
 
 
 class OverflowsError(PlaygroundError):
-    en = "The {name} overflow: inputs as large as {largest} multiply to infinity. Use smaller numbers."
+    en = "Computing {name} overflows: inputs as large as {largest} multiply to infinity. Use smaller numbers."
     ko = "{name} 계산이 넘칩니다. 입력이 {largest}까지 커서 곱이 무한대가 됩니다. 더 작은 숫자를 쓰십시오."
 
 

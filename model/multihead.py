@@ -22,7 +22,14 @@ import torch
 from torch import Tensor, nn
 
 from model import errors
-from model.attention import AttentionTrace, attend, attend_fast, check_finite, draw_keep
+from model.attention import (
+    AttentionTrace,
+    attend,
+    attend_fast,
+    check_finite,
+    check_overflow,
+    draw_keep,
+)
 from model.cache import KVCache
 
 
@@ -74,9 +81,11 @@ def multi_head(
     q = split_heads(x @ w_query, n_head)  # (..., T, d_in) -> (..., T, C) -> (..., nh, T, hs)
     k = split_heads(memory @ w_key, n_head)
     v = split_heads(memory @ w_value, n_head)
+    check_overflow((x, memory, w_query, w_key, w_value), q=q, k=k, v=v)
     heads = attend(q, k, v, mask, scale=scale, dropout=dropout, keep=keep)
     concat = merge_heads(heads.output)  # (..., nh, T, hs) -> (..., T, C)
     output = concat if w_out is None else concat @ w_out
+    check_overflow((concat, w_out), output=output)
     return MultiHeadTrace(heads, concat, output)
 
 
@@ -106,11 +115,14 @@ def multi_head_loop(
         w_value.chunk(n_head, dim=-1),
         strict=True,
     ):
-        traces.append(attend(x @ wq, memory @ wk, memory @ wv, mask, scale=scale))
+        q, k, v = x @ wq, memory @ wk, memory @ wv  # (..., T, d_in) -> (..., T, hs)
+        check_overflow((x, memory, wq, wk, wv), q=q, k=k, v=v)
+        traces.append(attend(q, k, v, mask, scale=scale))
     concat = torch.cat(
         [trace.output for trace in traces], dim=-1
     )  # nh × (..., T, hs) -> (..., T, C)
     output = concat if w_out is None else concat @ w_out
+    check_overflow((concat, w_out), output=output)
     return MultiHeadTrace(stack_traces(traces), concat, output)
 
 
