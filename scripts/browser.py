@@ -48,13 +48,19 @@ def find() -> str | None:
 
 
 def starts() -> str:
-    """Launch the browser and close it; '' if that worked, else why it did not."""
+    """Launch the browser in a process of its own; '' if that worked, else why it did not."""
+    launch = [sys.executable, "-m", "scripts.browser", "--launch"]
+    done = subprocess.run(launch, capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stderr.strip().splitlines()[0]
+
+
+def launch() -> None:
+    """Start the browser and close it. Exits with Playwright's reason if it does not start."""
     try:
         with sync_playwright() as playwright:
             playwright.chromium.launch(executable_path=find(), args=ARGS).close()
     except Error as error:
-        return error.message.strip().splitlines()[0]
-    return ""
+        sys.exit(error.message)
 
 
 def succeeds(*command: str) -> bool:
@@ -77,24 +83,38 @@ def apt_install(*packages: str) -> bool:
     return updated and subprocess.run(install, stdout=subprocess.DEVNULL).returncode == 0
 
 
+def install_browser() -> None:
+    """Debian's Chromium, else Playwright's; whether it starts is for `starts` to say."""
+    driver = "libatomic1"  # Playwright's own process needs it; the smallest Debian lacks it
+    if apt_install("chromium", driver):
+        return
+    with_system_packages = ["--with-deps"] if apt_install(driver) else []
+    playwright = [sys.executable, "-m", "playwright", "install", "chromium"]
+    subprocess.run([*playwright, *with_system_packages])
+
+
 def install_font() -> None:
-    """A font with Hangul, so that Korean pages have letters and not boxes. Linux alone lacks one."""
+    """A font with Hangul, so that Korean pages show letters and not boxes. Linux alone may lack one."""
     if not sys.platform.startswith("linux"):
         return
-    found = subprocess.run(["fc-list", ":lang=ko"], capture_output=True, text=True)
-    if not found.stdout.strip() and not apt_install("fonts-noto-cjk"):
-        print("No Korean font found: install fonts-noto-cjk for Korean screenshots.")
+    if shutil.which("fc-list"):
+        fonts = subprocess.run(["fc-list", ":lang=ko"], capture_output=True, text=True)
+        if fonts.stdout.strip():
+            return
+    if not apt_install("fonts-noto-cjk", "fontconfig"):
+        print("No Korean font found: install fonts-noto-cjk to see Korean in screenshots.")
 
 
 def main() -> int:
-    if find() is None and starts():
-        apt_install("chromium", "fontconfig") or subprocess.run(
-            [sys.executable, "-m", "playwright", "install", "chromium"]
-        )
+    if "--launch" in sys.argv:
+        launch()
+        return 0
+    install_font()
+    if starts() and "PLAYGROUND_CHROMIUM" not in os.environ:
+        install_browser()
     if reason := starts():
         print(HELP.format(reason=reason), file=sys.stderr)
         return 1
-    install_font()
     return 0
 
 
