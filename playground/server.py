@@ -104,16 +104,17 @@ def start(options: argparse.Namespace) -> gr.Blocks:
 
     torch.set_num_threads(1)  # many small products at once: threads would only fight
     demo = build()
+    parameters = {"app_kwargs": fastapi_parameters(demo, options.lang)} | SAFE | page_parameters()
     try:
         demo.launch(
             server_name=options.host,
             server_port=options.port,
             prevent_thread_lock=True,
-            app_kwargs=fastapi_parameters(demo, options.lang),
-            **SAFE,
-            **page_parameters(),
+            **parameters,
         )
     except OSError as error:
+        if error.errno is not None:  # Gradio's own, when it finds no port, has no number
+            raise
         raise StartError(f"Cannot listen on {options.host}:{options.port}: {error}") from None
     return demo
 

@@ -1,0 +1,422 @@
+"""The glass box: the arithmetic behind any number on the screen, with its own digits.
+
+Each step has candidates: the ways in which its numbers may have come about,
+the right one first, then those of the known mistakes. A candidate is only ever
+shown when its arithmetic really gives the number in the cell, so that no
+explanation can claim what the model did not do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from playground.flow import Flow, Matrix
+
+Source = tuple[str, int, int, int]  # matrix, head, row, column
+
+
+@dataclass(frozen=True)
+class Num:
+    """A number that stands in a cell (or in none)."""
+
+    value: float
+    source: Source | None = None
+
+
+@dataclass(frozen=True)
+class Exp:
+    """e to the power of a number, less `shift` where the powers would be too large."""
+
+    num: Num
+    shift: float = 0.0
+
+
+@dataclass(frozen=True)
+class Frac:
+    top: list
+    bottom: list
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """`parts` written one after another end in `value`; empty parts: no sum to show."""
+
+    parts: list
+    value: float
+
+    @property
+    def sources(self) -> set[Source]:
+        return {num.source for num in numbers(self.parts) if num.source}
+
+
+def numbers(parts: list) -> Iterator[Num]:
+    for part in parts:
+        if isinstance(part, Num):
+            yield part
+        elif isinstance(part, Exp):
+            yield part.num
+        elif isinstance(part, Frac):
+            yield from numbers(part.top)
+            yield from numbers(part.bottom)
+
+
+Candidate = Callable[[Flow, Matrix, int, int], "Explanation | None"]
+
+
+def explain(flow: Flow, m: Matrix, i: int, j: int) -> Explanation:
+    """The first candidate whose arithmetic gives the number in the cell."""
+    found = float(m.values[i, j])
+    for candidate in CANDIDATES.get(m.name, []):
+        made = candidate(flow, m, i, j)
+        if made is not None and equal(made.value, found):
+            return made
+    return Explanation([], found)
+
+
+def equal(a: float, b: float) -> bool:
+    if math.isnan(a) or math.isnan(b):
+        return math.isnan(a) and math.isnan(b)
+    return a == b or math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+
+
+# Building blocks.
+
+
+def cell(m: Matrix | None, i: int, j: int) -> Num | None:
+    if m is None:
+        return None
+    return Num(float(m.values[i, j]), (m.name, m.head, i, j))
+
+
+def total(parts: list[list], joiner: str = "+") -> list:
+    """Terms joined by a sign: [[a], [b]] -> [a, "+", b]."""
+    out: list = []
+    for term in parts:
+        out += [joiner, *term] if out else term
+    return out
+
+
+def products(lefts: list[Num], rights: list[Num]) -> Explanation:
+    """Σ left × right, written out."""
+    value = math.fsum(a.value * b.value for a, b in zip(lefts, rights, strict=True))
+    return Explanation(
+        total([[a, "×", b] for a, b in zip(lefts, rights, strict=True)]), value
+    )
+
+
+def row_of(m: Matrix, i: int) -> list[Num]:
+    return [Num(float(v), (m.name, m.head, i, d)) for d, v in enumerate(m.values[i])]
+
+
+def column_of(m: Matrix, j: int) -> list[Num]:
+    return [Num(float(v), (m.name, m.head, i, j)) for i, v in enumerate(m.values[:, j])]
+
+
+def over(top: list, bottom: list, value: float) -> Explanation:
+    return Explanation([Frac(top, bottom)], value)
+
+
+def divide(a: float, b: float) -> float:
+    return a / b if b else math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a)
+
+
+# q, k, v: a row of X times a column of W.
+
+
+def projected(w_name: str) -> Candidate:
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+        x, w = flow.get("vectors"), flow.facts.get(w_name)
+        if x is None:
+            return None
+        column = m.head * m.values.size(1) + j  # head h owns columns h·hs to (h+1)·hs
+        if w is None:
+            return Explanation([cell(x, i, column)], float(x.values[i, column]))
+        made = products(row_of(x, i), w_column(w_name, w, column))
+        found = float(m.values[i, j])
+        if equal(made.value, found):
+            return made
+        return from_slice(flow, m, i, j, w_name, w) or from_elsewhere(x, w_name, w, found)
+
+    return candidate
+
+
+def w_column(name: str, w: Tensor, j: int) -> list[Num]:
+    return [Num(float(v), (name, 0, i, j)) for i, v in enumerate(w[:, j])]
+
+
+def from_slice(flow: Flow, m: Matrix, i: int, j: int, w_name: str, w: Tensor):
+    """Only the head's own slice of the inputs: the sum is cut short."""
+    x, nh = flow.get("vectors"), flow.facts.get("n_head", 1)
+    if x.values.size(1) % nh:
+        return None
+    width = x.values.size(1) // nh
+    part = slice(m.head * width, (m.head + 1) * width)
+    made = products(
+        row_of(x, i)[part], w_column(w_name, w, m.head * m.values.size(1) + j)[part]
+    )
+    return made if equal(made.value, float(m.values[i, j])) else None
+
+
+def from_elsewhere(x: Matrix, w_name: str, w: Tensor, found: float) -> Explanation | None:
+    """The product of another token or another column: a tensor was cut up wrongly."""
+    near = torch.isclose(
+        x.values @ w, torch.tensor(found, dtype=torch.float64), rtol=1e-9, atol=1e-12
+    )
+    if not near.any():
+        return None
+    i, j = near.nonzero()[0].tolist()
+    return products(row_of(x, i), w_column(w_name, w, j))
+
+
+# scores, scaled, masked
+
+
+def dot_product(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    q, k = flow.get("q", m.head), flow.get("k", m.head)
+    return products(row_of(q, i), row_of(k, j)) if q and k else None
+
+
+def dot_product_swapped(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    return dot_product(flow, m, j, i)
+
+
+def dot_with_query(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    x, query = flow.get("vectors"), flow.facts.get("query")
+    return None if x is None or query is None else products(row_of(x, query), row_of(x, j))
+
+
+def divided_by(root: bool, size: str) -> Candidate:
+    """scores ÷ √size, or ÷ size; size is a fact of the flow."""
+
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+        score, d = cell(flow.get("scores", m.head), i, j), flow.facts.get(size)
+        if score is None or not d:
+            return None
+        by = d**0.5 if root else d
+        bottom = ["√", Num(d)] if root else [Num(d)]
+        return over([score], bottom, score.value / by)
+
+    return candidate
+
+
+def copied(name: str) -> Candidate:
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+        num = cell(flow.get(name, m.head), i, j)
+        return Explanation([num], num.value) if num else None
+
+    return candidate
+
+
+def constant(value: float) -> Candidate:
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation:
+        return Explanation([Num(value)], value)
+
+    return candidate
+
+
+# weights
+
+
+def softmax_of(nums: list[Num], chosen: int) -> Explanation:
+    """e^s over the sum of all e^s; masked scores (e^−∞ = 0) are left out of the sum."""
+    seen = [n for n in nums if n.value != -math.inf]
+    if not seen or any(math.isnan(n.value) for n in nums):
+        return over([Num(0.0)], [Num(0.0)], math.nan)
+    high = max(n.value for n in seen)
+    shift = high if max(abs(n.value) for n in seen) > 30 else 0.0
+    powers = [math.exp(n.value - shift) for n in seen]
+    mine = nums[chosen]
+    if mine.value == -math.inf:
+        return over([Exp(mine)], [*total([[Exp(n, shift)] for n in seen])], 0.0)
+    power, denominator = math.exp(mine.value - shift), math.fsum(powers)
+    first = Frac([Exp(mine, shift)], total([[Exp(n, shift)] for n in seen]))
+    second = Frac([Num(power)], total([[Num(p)] for p in powers]))
+    return Explanation([first, "=", second], power / denominator)
+
+
+def softmax_row(name: str) -> Candidate:
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+        scores = flow.get(name, m.head)
+        return softmax_of(row_of(scores, i), j) if scores else None
+
+    return candidate
+
+
+def softmax_column(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    scores = flow.get("masked", m.head)
+    return softmax_of(column_of(scores, j), i) if scores else None
+
+
+def share_of(name: str) -> Candidate:
+    """A number over the sum of its row; −∞ counts as nothing."""
+
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+        source = flow.get(name, m.head)
+        if source is None:
+            return None
+        row = [n for n in row_of(source, i) if n.value != -math.inf]
+        mine = float(source.values[i, j])
+        mine = 0.0 if mine == -math.inf else mine
+        top = Num(mine, (source.name, source.head, i, j))
+        bottom = math.fsum(n.value for n in row)
+        return over([top], total([[n] for n in row]), divide(mine, bottom))
+
+    return candidate
+
+
+# dropout, output, and what follows the heads
+
+
+def kept(by_p: bool = False) -> Candidate:
+    """weight × 1 or 0, ÷ (1 − p); with `by_p` ÷ p, the mistake."""
+
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+        weight, keep = cell(flow.get("weights", m.head), i, j), flow.facts.get("keep")
+        if weight is None or keep is None:
+            return None
+        alive = float(keep[m.head][i, j] if keep.dim() == 3 else keep[i, j])
+        p = flow.facts["dropout"]
+        bottom = [Num(p)] if by_p else ["1 −", Num(p)]
+        return over([weight, "×", Num(alive)], bottom, weight.value * alive / (p if by_p else 1 - p))
+
+    return candidate
+
+
+def kept_share(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    weights, keep = flow.get("weights", m.head), flow.facts.get("keep")
+    if weights is None or keep is None:
+        return None
+    alive = keep[m.head] if keep.dim() == 3 else keep
+    row = [n for n, k in zip(row_of(weights, i), alive[i].tolist(), strict=True) if k]
+    mine = Num(float(weights.values[i, j] * alive[i, j]), (weights.name, weights.head, i, j))
+    bottom = total([[n] for n in row]) or [Num(0.0)]
+    return over([mine], bottom, divide(mine.value, math.fsum(n.value for n in row)))
+
+
+def weighted_sum(values: str, weights: tuple[str, ...] = ("dropped", "weights")) -> Candidate:
+    """Σ over the tokens: weight × value."""
+
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+        w = next((found for n in weights if (found := flow.get(n, m.head))), None)
+        v = flow.get(values, m.head)
+        return products(row_of(w, i), column_of(v, j)) if w and v else None
+
+    return candidate
+
+
+def voice(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    weight, x = cell(flow.get("weights"), 0, i), cell(flow.get("vectors"), i, j)
+    if weight is None or x is None:
+        return None
+    return Explanation([weight, "×", x], weight.value * x.value)
+
+
+def running_sum(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    voices = flow.get("voices")
+    if voices is None:
+        return None
+    nums = [cell(voices, r, j) for r in range(i + 1)]
+    return Explanation(total([[n] for n in nums]), math.fsum(n.value for n in nums))
+
+
+def all_voices(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    voices = flow.get("voices")
+    return running_sum(flow, m, voices.values.size(0) - 1, j) if voices else None
+
+
+def joined(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    """A number of the concatenation: the output of the head that owns the column."""
+    hs = m.values.size(1) // flow.facts["n_head"]
+    head = flow.get("head_output", j // hs)
+    num = cell(head, i, j % hs)
+    if num is not None and equal(num.value, float(m.values[i, j])):
+        return Explanation([num], num.value)
+    for h in range(flow.facts["n_head"]):  # a wrong merge: whose number is it really?
+        head = flow.get("head_output", h)
+        if head is None:
+            continue
+        near = (head.values == m.values[i, j]).nonzero()
+        if len(near):
+            num = cell(head, *near[0].tolist())
+            return Explanation([num], num.value)
+    return None
+
+
+def mixed(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    """The last projection: a row of the concatenation times a column of W_o."""
+    concat, w = flow.get("concat"), flow.facts.get("w_out")
+    if concat is None or w is None:
+        return None
+    return products(row_of(concat, i), w_column("w_out", w, j))
+
+
+def row_sum(name: str) -> Candidate:
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+        weights = flow.get(name)
+        if weights is None or j != 0:
+            return None
+        nums = row_of(weights, i)
+        return Explanation(total([[n] for n in nums]), math.fsum(n.value for n in nums))
+
+    return candidate
+
+
+def future_sum(name: str) -> Candidate:
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+        weights = flow.get(name)
+        if weights is None or j != 1:
+            return None
+        nums = row_of(weights, i)[i + 1 :] or [Num(0.0)]
+        return Explanation(total([[n] for n in nums]), math.fsum(n.value for n in nums))
+
+    return candidate
+
+
+def zeroed(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+    """Softmax over all of a row, then 0 above the diagonal."""
+    scaled = flow.get("scaled", m.head)
+    if scaled is None:
+        return None
+    if j > i:
+        return Explanation([Num(0.0)], 0.0)
+    return softmax_of(row_of(scaled, i), j)
+
+
+CANDIDATES: dict[str, list[Candidate]] = {
+    "q": [projected("w_query")],
+    "k": [projected("w_key")],
+    "v": [projected("w_value")],
+    "scores": [dot_product, dot_product_swapped, dot_with_query],
+    "scaled": [
+        divided_by(True, "head_size"),
+        copied("scores"),
+        divided_by(True, "d_model"),
+        divided_by(False, "head_size"),
+    ],
+    "masked": [copied("scaled"), constant(-math.inf), constant(0.0)],
+    "divided": [share_of("scores")],
+    "weights": [
+        softmax_row("masked"),
+        softmax_row("scores"),
+        zeroed,
+        softmax_column,
+        share_of("masked"),
+    ],
+    "weights_after": [zeroed],
+    "weights_renormalised": [share_of("weights_after")],
+    "weights_none": [softmax_row("scaled")],
+    "dropped": [kept(), kept(by_p=True), kept_share, copied("weights")],
+    "voices": [voice],
+    "running": [running_sum],
+    "head_output": [weighted_sum("v")],
+    "concat": [joined],
+    "output": [mixed, copied("concat"), weighted_sum("v"), all_voices],
+} | {
+    f"sums_{name}": [row_sum(name), future_sum(name)]
+    for name in ("weights", "weights_after", "weights_renormalised", "weights_none")
+}

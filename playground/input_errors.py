@@ -1,0 +1,87 @@
+"""What can be wrong with what a person types, pastes, opens or uploads on the page.
+
+    PlaygroundError
+    ├── CellError      a cell holds something that is no number
+    ├── RangeError     a number outside its range
+    ├── TooManyError   more tokens, columns or pins than there is room for
+    ├── PasteError     a pasted block that does not fit the matrix
+    ├── NameError_     a token without a usable name
+    ├── LinkError      a link or file whose content cannot be used
+    └── ActionError    a request that no button of the page makes
+"""
+
+from __future__ import annotations
+
+from model.errors import PlaygroundError
+
+
+def short(value: object, most: int = 24) -> str:
+    """`value` as text, cut so that a message stays readable."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+class CellError(PlaygroundError):
+    en = "“{found}” is not a number. Type one like 0.5 or −2; {kept} stays in use until then."
+    ko = "‘{found}’ 값은 숫자가 아닙니다. 0.5나 −2처럼 입력하십시오. 그때까지 {kept} 값을 씁니다."
+
+
+class EmptyCellError(PlaygroundError):
+    en = "This cell is empty. Type a number; {kept} stays in use until then."
+    ko = "빈칸입니다. 숫자를 입력하십시오. 그때까지 {kept} 값을 씁니다."
+
+
+class RangeError(PlaygroundError):
+    en = "{found} is out of range: from {low} to {high}. {kept} stays in use."
+    ko = "{found} 값은 범위를 벗어납니다. {low}부터 {high}까지 쓸 수 있습니다. {kept} 값을 그대로 씁니다."
+
+
+class TooManyError(PlaygroundError):
+    en = "There is room for {most}, and {found} would be too many."
+    ko = "최대 {most}개까지 쓸 수 있습니다. {found}개는 너무 많습니다."
+
+
+class TooFewError(PlaygroundError):
+    en = "At least {least} must stay; {found} would be too few."
+    ko = "적어도 {least}개는 있어야 합니다. {found}개는 너무 적습니다."
+
+
+class PasteError(PlaygroundError):
+    en = (
+        "The pasted block is {rows} × {cols}; from this cell on there is room for "
+        "{room_rows} × {room_cols}. Nothing was changed."
+    )
+    ko = (
+        "붙여 넣은 표는 {rows} × {cols} 크기인데, 이 칸부터는 {room_rows} × {room_cols}까지 "
+        "들어갑니다. 아무것도 바꾸지 않았습니다."
+    )
+
+
+class PasteCellError(PlaygroundError):
+    en = "In the pasted block, row {row}, column {col} holds “{found}”, which is not a number. Nothing was changed."
+    ko = "붙여 넣은 표의 {row}행 {col}열에 있는 ‘{found}’ 값은 숫자가 아닙니다. 아무것도 바꾸지 않았습니다."
+
+
+class NameEmptyError(PlaygroundError):
+    en = "A token needs a name; “{kept}” stays."
+    ko = "토큰에는 이름이 필요합니다. ‘{kept}’ 이름을 그대로 둡니다."
+
+
+class NameLongError(PlaygroundError):
+    en = "A token's name has at most {most} characters; this one has {found}. “{kept}” stays."
+    ko = "토큰 이름은 {most}자까지 쓸 수 있는데 {found}자입니다. ‘{kept}’ 이름을 그대로 둡니다."
+
+
+class SmallestWeightError(PlaygroundError):
+    en = "A weight cannot be negative: {found}. A voice is at least 0; {kept} stays in use."
+    ko = "가중치는 음수일 수 없는데 {found}입니다. 목소리는 0 이상입니다. {kept} 값을 그대로 씁니다."
+
+
+class LinkError(PlaygroundError):
+    en = "This link or file cannot be used: {where} is {found}, and should be {wanted}."
+    ko = "이 링크나 파일은 쓸 수 없습니다. {where}의 값이 {found}인데, {wanted}이어야 합니다."
+
+
+class ActionError(PlaygroundError):
+    en = "The page asked for something unknown: {found}. Reload it, please."
+    ko = "페이지가 알 수 없는 요청을 보냈습니다: {found}. 새로고침해 주십시오."

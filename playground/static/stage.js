@@ -1,0 +1,374 @@
+/* The browser's half of a tab: it holds the state, sends what a person did, and
+   paints the answer. It computes nothing: every number comes from the server.
+
+   Playground.header(element, lang)                       once a page
+   Playground.stage(element, props, server, tab, lang)    once a tab
+*/
+window.Playground = (() => {
+  "use strict";
+  const stages = {};
+  let words = {};
+
+  /* The fragment: {tab, states}, kept up to date so that a reload, a link and the
+     other language all show the same. */
+  const session = readFragment();
+  let fragmentTimer = 0;
+
+  function readFragment() {
+    try {
+      const text = location.hash.match(/#s=([\w-]+)/);
+      if (!text) return { tab: "", states: {} };
+      const bytes = Uint8Array.from(atob(text[1].replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+      const found = JSON.parse(new TextDecoder().decode(bytes));
+      return { tab: String(found.tab || ""), states: Object(found.states) };
+    } catch {
+      return { tab: "", states: {}, broken: true };
+    }
+  }
+
+  function fragment() {
+    const bytes = new TextEncoder().encode(JSON.stringify({ tab: session.tab, states: session.states }));
+    let text = "";
+    for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+    return "#s=" + btoa(text).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  }
+
+  function writeFragment(now) {
+    clearTimeout(fragmentTimer);
+    const write = () => history.replaceState(null, "", location.pathname + location.search + fragment());
+    if (now) write();
+    else fragmentTimer = setTimeout(write, 250); // browsers refuse more than a few a second
+  }
+
+  function selectTab(name) {
+    const button = document.querySelector(`button[role=tab][data-tab-id="${CSS.escape(name)}"]`);
+    if (button && button.getAttribute("aria-selected") !== "true") button.click();
+  }
+
+  /* Small helpers */
+
+  function toast(text) {
+    let box = document.getElementById("toast");
+    if (!box) {
+      box = document.createElement("div");
+      box.id = "toast";
+      box.setAttribute("role", "status");
+      document.body.append(box);
+    }
+    box.textContent = text;
+    box.classList.add("on");
+    clearTimeout(box.timer);
+    box.timer = setTimeout(() => box.classList.remove("on"), 2500);
+  }
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // no clipboard without https: the old way
+      const area = document.createElement("textarea");
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+    toast(words.copied || "");
+  }
+
+  function save(name, text, type) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  const isText = (el) => el && el.tagName === "INPUT" && !["checkbox", "radio", "range"].includes(el.type);
+
+  /* A page's header */
+
+  function header(element, lang) {
+    document.documentElement.lang = lang;
+    words = JSON.parse(element.querySelector("[data-words]").dataset.words);
+    element.addEventListener("click", (event) => {
+      const target = event.target.closest("[data-language], [data-client]");
+      if (!target) return;
+      if (target.dataset.language) {
+        event.preventDefault();
+        const path = location.pathname.replace(/\/(ko|en)\/?$/, "/" + target.dataset.language);
+        location.href = path + location.search + (session.tab || Object.keys(session.states).length ? fragment() : "");
+      } else if (target.dataset.client === "link") {
+        writeFragment(true);
+        copy(location.href);
+      } else if (target.dataset.client === "present") {
+        const on = document.documentElement.classList.toggle("present");
+        target.setAttribute("aria-pressed", on);
+      }
+    });
+    document.addEventListener("click", (event) => {
+      const tab = event.target.closest("button[role=tab][data-tab-id]");
+      if (!tab || session.tab === tab.dataset.tabId) return;
+      session.tab = tab.dataset.tabId;
+      writeFragment();
+    });
+    if (session.tab) setTimeout(() => selectTab(session.tab));
+    window.addEventListener("hashchange", () => location.reload()); // someone pasted another link
+  }
+
+  /* A tab */
+
+  const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head"]; // not worth an undo
+  const core = (state) => JSON.stringify({ ...state, ...Object.fromEntries(LOOKS.map((k) => [k, 0])) });
+
+  function stage(element, props, server, tab, lang) {
+    let state = props.value.state;
+    let queue = [];
+    let busy = false;
+    let edited = null; // the text field whose own text must survive the next paint
+    let undo = [];
+    let redo = [];
+    let lastKey = "";
+    stages[tab] = { send };
+
+    function send(action, { record = true, key = "", field = null } = {}) {
+      edited = field;
+      const last = queue[queue.length - 1];
+      if (key && last && last.key === key) queue.pop(); // only the newest text of a cell counts
+      queue.push({ action, record, key });
+      return pump();
+    }
+
+    async function pump() {
+      if (busy) return;
+      busy = true;
+      let reply = null;
+      while (queue.length) {
+        const batch = queue;
+        queue = [];
+        try {
+          reply = await server.act({ tab, lang, state, actions: batch.map((b) => b.action) });
+        } catch {
+          queue = batch.concat(queue); // nothing typed is lost: wait and try again
+          toast(words.offline || "");
+          await new Promise((done) => setTimeout(done, 1500));
+          continue;
+        }
+        remember(batch, reply.state);
+        state = reply.state;
+        await paint(reply);
+      }
+      busy = false;
+      return reply;
+    }
+
+    function remember(batch, next) {
+      session.tab = session.tab || tab;
+      session.states[tab] = next;
+      writeFragment();
+      const last = batch[batch.length - 1];
+      if (!last || !last.record || !state || core(state) === core(next)) return;
+      if (!(last.key && last.key === lastKey)) undo.push(state);
+      if (undo.length > 200) undo.shift();
+      lastKey = last.key;
+      redo = [];
+    }
+
+    /* Gradio patches the page in place (focus survives); what a patch of attributes
+       does not reach, the live value of a field, is set here. */
+    async function paint(reply) {
+      const field = edited && edited === document.activeElement ? edited : null;
+      const kept = field && isText(field) ? [field.value, field.selectionStart, field.selectionEnd] : null;
+      props.value = { html: reply.html, state: reply.state };
+      await new Promise((done) => queueMicrotask(done));
+      for (const input of element.querySelectorAll("input, select")) {
+        if (input === field && kept) continue;
+        if (input.type === "checkbox" || input.type === "radio") input.checked = input.hasAttribute("checked");
+        else if (input.tagName === "SELECT") {
+          for (const option of input.options) if (option.hasAttribute("selected")) input.value = option.value;
+        } else if (input !== field && input.value !== input.getAttribute("value")) input.value = input.getAttribute("value") || "";
+      }
+      if (kept && field.isConnected && field.value !== kept[0]) {
+        field.value = kept[0];
+        field.setSelectionRange(kept[1], kept[2]);
+      }
+      after();
+    }
+
+    function after() {
+      for (const [name, stack] of [["undo", undo], ["redo", redo]]) {
+        const button = element.querySelector(`[data-client=${name}]`);
+        if (button) button.disabled = !stack.length;
+      }
+      for (const canvas of element.querySelectorAll("canvas[data-heat]")) draw(canvas);
+    }
+
+    function travel(from, to) {
+      if (!from.length || busy) return;
+      to.push(state);
+      lastKey = "";
+      send({ do: "load", state: from.pop() }, { record: false });
+    }
+
+    /* What a person does */
+
+    const place = (cell) => {
+      const table = cell.closest("table");
+      return { matrix: table.dataset.matrix, head: +table.dataset.head, row: +cell.dataset.row, col: +cell.dataset.col };
+    };
+
+    element.addEventListener("input", (event) => {
+      const input = event.target;
+      const cell = input.closest("td.edit");
+      if (cell) {
+        const at = place(cell);
+        send({ do: "cell", ...at, text: input.value }, { key: JSON.stringify(at), field: input });
+      } else if (input.dataset.token) {
+        send({ do: "token", index: +input.dataset.token, text: input.value }, { key: "token" + input.dataset.token, field: input });
+      } else if (input.type === "range") {
+        send({ do: "set", key: input.dataset.set, value: input.value }, { key: input.dataset.set, field: input });
+      } else if ("answer" in input.dataset) {
+        for (const other of element.querySelectorAll("[data-answer]")) if (other !== input) other.value = input.value;
+      }
+    });
+
+    element.addEventListener("change", (event) => {
+      const input = event.target;
+      if (!input.dataset.set || input.type === "range") return;
+      const value = input.type === "checkbox" ? input.checked : input.value;
+      send({ do: "set", key: input.dataset.set, value });
+    });
+
+    element.addEventListener("focusout", (event) => {
+      const input = event.target; // leaving a field shows the number as it is in use
+      if (isText(input) && !busy && (input.closest("td.edit") || input.dataset.token)) input.value = input.getAttribute("value") || "";
+      else if (input === edited) edited = null;
+    });
+
+    element.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-do], [data-client]");
+      if (button) {
+        if (button.dataset.client) clients[button.dataset.client]?.(button);
+        else {
+          const action = JSON.parse(button.dataset.do);
+          if (button.dataset.seed) action.seed = Math.floor(Math.random() * 2 ** 31); // which cell to ask
+          send(action);
+        }
+        return;
+      }
+      const cell = event.target.closest("td[data-row]");
+      if (cell) open(cell);
+    });
+
+    function open(cell) {
+      if (cell.matches(".edit, .pred, .veil, .in")) return;
+      const { matrix, head, row, col } = place(cell);
+      send({ do: "open", cell: [matrix, head, row, col] });
+    }
+
+    const clients = {
+      undo: () => travel(undo, redo),
+      redo: () => travel(redo, undo),
+      answer: () => sendAnswer(element.querySelector("[data-answer]")),
+      async code() {
+        const reply = await send({ do: "set", key: "show_code", value: true });
+        if (reply && reply.code) copy(reply.code);
+      },
+      copy: () => copy(element.querySelector(".code pre").textContent),
+      download: () => save(`attention-${tab}.json`, JSON.stringify({ tab, state }, null, 1), "application/json"),
+      upload() {
+        const input = document.createElement("input");
+        input.type = "file";
+        input.accept = ".json,application/json";
+        input.onchange = async () => load(await input.files[0].text());
+        input.click();
+      },
+      async csv(button) {
+        const { matrixName: matrix, matrixHead: head } = button.dataset;
+        save(`${matrix}.csv`, "\ufeff" + (await server.table({ tab, lang, state, matrix, head })), "text/csv");
+      },
+    };
+
+    function load(text) {
+      let found = text.slice(0, 200);
+      if (text.length < 900000) {
+        try { found = JSON.parse(text); } catch { /* the server says what is wrong with it */ }
+      }
+      const target = found && stages[found.tab] ? found.tab : found && found.tab;
+      if (target && target !== tab && document.querySelector(`button[data-tab-id="${CSS.escape(String(target))}"]`)) {
+        session.states[target] = found.state;
+        selectTab(target);
+        if (stages[target]) stages[target].send({ do: "load", state: found.state });
+      } else send({ do: "load", state: found && found.state ? found.state : found });
+    }
+
+    function sendAnswer(input) {
+      send({ do: "answer", text: input.value }, { field: input });
+    }
+
+    element.addEventListener("keydown", (event) => {
+      const cell = event.target.closest("td[data-row]");
+      const typing = isText(event.target);
+      if (event.key === "Enter" && "answer" in event.target.dataset) return sendAnswer(event.target);
+      if (event.key === "Escape" && state.open) return send({ do: "open", cell: state.open });
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing) {
+        event.preventDefault();
+        return event.shiftKey ? clients.redo() : clients.undo();
+      }
+      if (!cell) return;
+      if (!typing && (event.key === "Enter" || event.key === " ")) {
+        event.preventDefault();
+        return open(cell);
+      }
+      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+      const enter = typing && event.key === "Enter" ? [1, 0] : null;
+      if ((!step && !enter) || (typing && step && step[1])) return; // left and right move the caret
+      const [dr, dc] = step || enter;
+      const next = cell.closest("table").querySelector(`td[data-row="${+cell.dataset.row + dr}"][data-col="${+cell.dataset.col + dc}"]`);
+      if (!next) return;
+      event.preventDefault();
+      const target = next.querySelector("input") || next;
+      target.focus();
+      if (isText(target)) target.select();
+    });
+
+    element.addEventListener("paste", (event) => {
+      const cell = event.target.closest("td.edit");
+      const text = event.clipboardData.getData("text");
+      if (!cell || !/[\t\n;]|\S\s+\S/.test(text.trim())) return; // one number: the browser pastes it
+      event.preventDefault();
+      event.target.blur();
+      send({ do: "paste", ...place(cell), text });
+    });
+
+    /* A grid of weights too large to read as numbers: a picture with the same colours. */
+    function draw(canvas) {
+      const rows = canvas.dataset.heat.split(";").map((r) => r.split(",").map(Number));
+      canvas.width = rows[0].length;
+      canvas.height = rows.length;
+      const context = canvas.getContext("2d");
+      const style = getComputedStyle(canvas);
+      context.fillStyle = style.color;
+      rows.forEach((row, i) => row.forEach((value, j) => {
+        context.globalAlpha = value / 99;
+        context.fillRect(j, i, 1, 1);
+      }));
+    }
+
+    const linked = session.states[tab];
+    if (linked) state = linked;
+    if (linked || !props.value.html || session.broken) {
+      if (session.broken) queue.push({ action: { do: "load", state: location.hash.slice(0, 60) }, record: false });
+      busy = true;
+      server.act({ tab, lang, state, actions: queue.map((b) => b.action) }).then(async (reply) => {
+        queue = [];
+        state = reply.state;
+        await paint(reply);
+        busy = false;
+        session.broken = false;
+        pump();
+      });
+    } else after();
+  }
+
+  return { header, stage };
+})();
