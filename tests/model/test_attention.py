@@ -200,6 +200,17 @@ def test_resume_with_typed_weights_keeps_what_came_before(exact):
     assert torch.equal(again.scaled, trace.scaled)
 
 
+def test_resume_from_a_changed_trace_keeps_the_change(exact):
+    """Steps before the first one given are taken over, not computed anew."""
+    q, k, v = exact.normal(3, 5, 4).unbind(0)
+    scaled, weights = exact.normal(2, 5, 5).unbind(0)
+    changed = resume(attend(q, k, v), scaled=scaled)
+    exact.close(changed.weights, scaled.softmax(dim=-1))
+    again = resume(changed, weights=weights)
+    assert torch.equal(again.scaled, scaled)
+    exact.close(again.output, weights @ v)
+
+
 # AttentionTrace
 
 

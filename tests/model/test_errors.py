@@ -40,9 +40,9 @@ def overfull():
     cache.append(zeros(1, 2, 2), zeros(1, 2, 2))
 
 
-def first_row_empty():
+def last_row_empty():
     mask = causal_mask(3)
-    mask[1] = False
+    mask[2] = False
     return mask
 
 
@@ -68,7 +68,7 @@ OF_ATTEND = {  # arguments, keywords, class, what both texts say
         ["v", "-inf", "[1, 1]"],
     ),
     "overflow": ((huge[:3], -huge[:3], x), {}, e.OverflowsError, ["scores", "1e+200"]),
-    "masked row": ((x, x, x, first_row_empty()), {}, e.FullyMaskedError, ["1", "0", "3"]),
+    "masked row": ((x, x, x, last_row_empty()), {}, e.FullyMaskedError, ["2", "0", "3"]),
     "all masked": ((x, x, x, nothing_seen), {}, e.FullyMaskedError, ["0", "3"]),
     "more queries than keys": (
         (x, x[:1], x[:1], causal_mask(3, 1)),
@@ -123,9 +123,9 @@ OF_MULTI_HEAD = {  # x, W_q, W_k, W_v, W_out, n_head; class; what both texts say
         ["w_value", "nan"],
     ),
     "masked row": (
-        (x, square, square, square, None, 2, first_row_empty()),
+        (x, square, square, square, None, 2, last_row_empty()),
         e.FullyMaskedError,
-        ["1", "0", "3"],
+        ["2", "0", "3"],
     ),
     "overflow of k": ((huge[:3], square, huge, square, None, 2), e.OverflowsError, ["k", "1e+200"]),
     "overflow of scores": (
@@ -186,9 +186,9 @@ def test_a_memory_is_checked_like_x():
 
 
 def test_an_unhidden_row_is_all_it_takes():
-    mask = first_row_empty()
-    mask[1, 2] = True
-    assert attend(x, x, x, mask).weights[1].tolist() == [0, 0, 1]
+    mask = last_row_empty()
+    mask[2, 2] = True
+    assert attend(x, x, x, mask).weights[2].tolist() == [0, 0, 1]
 
 
 def test_large_numbers_that_do_not_overflow_are_computed():
