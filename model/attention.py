@@ -135,6 +135,17 @@ def attend_fast(
     )
 
 
+def voices(weights: Tensor, v: Tensor) -> Tensor:
+    """Each value at the volume its weight gives it: `(..., Tq, Tk, hv)`.
+
+    Their sum over the keys is the `output` of attention: `voices(w, v).sum(-2) == w @ v`.
+
+    >>> voices(torch.tensor([[0.5, 0.5]]), torch.tensor([[2.0], [4.0]])).tolist()
+    [[[1.0], [2.0]]]
+    """
+    return weights.unsqueeze(-1) * v.unsqueeze(-3)  # (..., Tq, Tk, 1) * (..., 1, Tk, hv)
+
+
 def resume(
     trace: AttentionTrace,
     mask: Tensor | None = None,

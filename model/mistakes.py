@@ -35,6 +35,7 @@ class Mistake:
     name: str
     spoils: str  # "attend" or "multi_head"
     step: str  # the step that goes wrong, a field of the trace
+    needs: str  # "mask" or "keep" (dropout): without it there is nothing to get wrong; or ""
     function: Callable[..., Any]
 
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -44,13 +45,13 @@ class Mistake:
 MISTAKES: dict[str, Mistake] = {}
 
 
-def mistake(step: str) -> Callable[[Callable[..., Any]], Mistake]:
+def mistake(step: str, needs: str = "") -> Callable[[Callable[..., Any]], Mistake]:
     """Register a function as the mistake that spoils `step`."""
 
     def register(function: Callable[..., Any]) -> Mistake:
         first = next(iter(inspect.signature(function).parameters))
         spoils = "attend" if first == "q" else "multi_head"
-        MISTAKES[function.__name__] = Mistake(function.__name__, spoils, step, function)
+        MISTAKES[function.__name__] = Mistake(function.__name__, spoils, step, needs, function)
         return MISTAKES[function.__name__]
 
     return register
@@ -64,7 +65,7 @@ def mistake(step: str) -> Callable[[Callable[..., Any]], Mistake]:
 def queries_and_keys_swapped(q, k, v, mask=None, **options) -> AttentionTrace:
     """K Qᵀ instead of Q Kᵀ: row i holds what others think of token i."""
     right = attend(q, k, v, mask, **options)
-    scores = right.scores.mT
+    scores = k @ q.mT
     return resume(right, mask, scores=scores, **options)
 
 
@@ -93,7 +94,7 @@ def scale_without_root(q, k, v, mask=None, **options) -> AttentionTrace:
     return resume(right, mask, scaled=scaled, **options)
 
 
-@mistake("masked")
+@mistake("masked", needs="mask")
 def no_mask(q, k, v, mask=None, **options) -> AttentionTrace:
     """The mask is forgotten: every token reads the future it should predict."""
     right = attend(q, k, v, mask, **options)
@@ -101,17 +102,18 @@ def no_mask(q, k, v, mask=None, **options) -> AttentionTrace:
     return resume(right, mask, masked=masked, **options)
 
 
-@mistake("masked")
+@mistake("masked", needs="mask")
 def mask_diagonal(q, k, v, mask=None, **options) -> AttentionTrace:
     """The diagonal is masked too: the first token has nothing left, its row is NaN."""
     right = attend(q, k, v, mask, **options)
     if mask is None:
         return right  # without a mask there is no mask to get wrong
-    masked = right.masked.masked_fill(torch.eye(*mask.shape[-2:]).bool(), -torch.inf)
+    diagonal = torch.eye(*mask.shape[-2:]).bool()
+    masked = right.scaled.masked_fill(~mask | diagonal, -torch.inf)
     return resume(right, mask, masked=masked, **options)
 
 
-@mistake("masked")
+@mistake("masked", needs="mask")
 def mask_inverted(q, k, v, mask=None, **options) -> AttentionTrace:
     """True taken for "hide": what nn.MultiheadAttention's mask means, not SDPA's."""
     right = attend(q, k, v, mask, **options)
@@ -121,7 +123,7 @@ def mask_inverted(q, k, v, mask=None, **options) -> AttentionTrace:
     return resume(right, mask, masked=masked, **options)
 
 
-@mistake("masked")
+@mistake("masked", needs="mask")
 def mask_with_zero(q, k, v, mask=None, **options) -> AttentionTrace:
     """Masked scores set to 0 instead of −∞: e⁰ = 1 is still a vote."""
     right = attend(q, k, v, mask, **options)
@@ -131,7 +133,7 @@ def mask_with_zero(q, k, v, mask=None, **options) -> AttentionTrace:
     return resume(right, mask, masked=masked, **options)
 
 
-@mistake("weights")
+@mistake("weights", needs="mask")
 def mask_after_softmax(q, k, v, mask=None, **options) -> AttentionTrace:
     """Softmax first, then zeros: the future is gone but the rows no longer sum to 1."""
     right = attend(q, k, v, mask, **options)
@@ -158,7 +160,7 @@ def divide_by_sum(q, k, v, mask=None, **options) -> AttentionTrace:
     return resume(right, mask, weights=weights, **options)
 
 
-@mistake("dropped")
+@mistake("dropped", needs="keep")
 def dropout_divides_by_p(q, k, v, mask=None, *, dropout=0.0, keep=None, **options):
     """Kept weights divided by p instead of 1 - p: the same at 0.5, wrong elsewhere."""
     right = attend(q, k, v, mask, dropout=dropout, keep=keep, **options)
@@ -168,7 +170,7 @@ def dropout_divides_by_p(q, k, v, mask=None, *, dropout=0.0, keep=None, **option
     return resume(right, mask, dropped=dropped)
 
 
-@mistake("dropped")
+@mistake("dropped", needs="keep")
 def dropout_renormalised(q, k, v, mask=None, *, dropout=0.0, keep=None, **options):
     """Rows made to sum to 1 again after dropout: dropout leaves their sums uneven."""
     right = attend(q, k, v, mask, dropout=dropout, keep=keep, **options)

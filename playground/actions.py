@@ -45,9 +45,7 @@ def settle(state: State) -> State:
     while C % n_head:
         n_head -= 1
     T = len(state.tokens)
-    return state.but(
-        n_head=n_head, head=min(state.head, n_head - 1), query=min(state.query, T - 1)
-    )
+    return state.but(n_head=n_head, head=min(state.head, n_head - 1), query=min(state.query, T - 1))
 
 
 # Cells
@@ -65,7 +63,9 @@ def read_number(text: str, kept: float, weight: bool = False) -> float:
         raise errors.CellError(found=errors.short(text), kept=as_typed(kept)) from error
     if abs(value) > limits.LARGEST:
         big = f"{limits.LARGEST:,.0f}"
-        raise errors.RangeError(found=errors.short(text), low=f"−{big}", high=big, kept=as_typed(kept))
+        raise errors.RangeError(
+            found=errors.short(text), low=f"−{big}", high=big, kept=as_typed(kept)
+        )
     if weight and value < 0:
         raise errors.SmallestWeightError(found=errors.short(text), kept=as_typed(kept))
     return value
@@ -73,7 +73,7 @@ def read_number(text: str, kept: float, weight: bool = False) -> float:
 
 def rows_of(state: State, matrix: str, head: int) -> limits.Rows:
     """The rows behind an editable matrix."""
-    if matrix == "weights":
+    if matrix.startswith("weights"):
         return (state.weights or [])[head]
     if matrix not in ("vectors", *W_NAMES):
         raise KeyError(matrix)
@@ -81,7 +81,7 @@ def rows_of(state: State, matrix: str, head: int) -> limits.Rows:
 
 
 def with_rows(state: State, matrix: str, head: int, rows: limits.Rows) -> State:
-    if matrix != "weights":
+    if not matrix.startswith("weights"):
         return state.but(**{matrix: rows})
     weights = list(state.weights or [])
     weights[head] = rows
@@ -101,7 +101,7 @@ def cell(tab: Tab, state: State, action: Action) -> State:
     rows = rows_of(state, name, head)
     bad = {k: v for k, v in state.bad.items() if k != key}
     try:
-        value = read_number(text, rows[i][j], weight=name == "weights")
+        value = read_number(text, rows[i][j], weight=name.startswith("weights"))
     except PlaygroundError:
         return state.but(bad={**bad, key: text[:200]})
     return with_rows(state, name, head, replaced(rows, i, j, value)).but(bad=bad)
@@ -118,9 +118,7 @@ def paste(tab: Tab, state: State, action: Action) -> State:
         rows = rows_of(state, name, head)
         room = (len(rows) - i, len(rows[0]) - j)
     if height > room[0] or breadth > room[1]:
-        raise errors.PasteError(
-            rows=height, cols=breadth, room_rows=room[0], room_cols=room[1]
-        )
+        raise errors.PasteError(rows=height, cols=breadth, room_rows=room[0], room_cols=room[1])
     if name == "vectors":
         T, d = len(state.tokens), state.width
         state = resize(state, max(T, i + height), max(d, j + breadth))
@@ -128,7 +126,7 @@ def paste(tab: Tab, state: State, action: Action) -> State:
     for r, line in enumerate(block):
         for c, text in enumerate(line):
             try:
-                value = read_number(text, 0.0, weight=name == "weights")
+                value = read_number(text, 0.0, weight=name.startswith("weights"))
             except PlaygroundError as error:
                 raise errors.PasteCellError(
                     row=r + 1, col=c + 1, found=errors.short(text)
@@ -304,7 +302,7 @@ def fit_weights(tab: Tab, state: State, fresh: bool = False) -> State:
     if not state.typed:
         return state
     made = tab.flow(state.but(typed=False, mistake=""))
-    shown = [m.values.tolist() for m in made.matrices if m.name == "weights"]
+    shown = [m.values.tolist() for m in made.matrices if m.name == tab.typed_matrix]
     same = state.weights and [len(w) for w in state.weights] == [len(w) for w in shown]
     return state if same and not fresh else state.but(weights=shown)
 

@@ -143,22 +143,34 @@ def answering(function: Callable[..., dict]) -> Callable[..., dict]:
 def check_arguments(handler: Any, given: list[Any]) -> None:
     """What Gradio's handler was given, before Gradio looks into it; else a `gr.Error`.
 
-    An endpoint takes exactly its arguments, lists and plain values: an object could
-    ask Gradio to fetch a file. Handlers of the page get at least their inputs.
+    Handlers of the page get at least their inputs, endpoints exactly their arguments.
     """
-    needed = len(handler.inputs)
-    endpoint = ENDPOINTS.get(handler.api_name)
-    names = list(inspect.signature(endpoint).parameters) if endpoint else []
-    error: PlaygroundError | None = None
-    if len(given) < needed or (endpoint and len(given) > needed):
-        error = errors.ArgumentCountError(
-            name=handler.api_name, given=len(given), needed=needed, arguments=", ".join(names)
+    name, needed = str(handler.api_name), len(handler.inputs)
+    try:
+        if name in ENDPOINTS:
+            check_call(name, given)
+        elif len(given) < needed:
+            raise errors.ArgumentCountError(
+                name=name, given=len(given), needed=needed, arguments="…"
+            )
+    except PlaygroundError as error:
+        raise gr.Error(str(error), print_exception=False) from None
+
+
+def check_call(name: str, given: list[Any]) -> None:
+    """As many arguments as the endpoint has, each a list or plain value, no object.
+
+    Given an object, Gradio would take it for a file and try to fetch it.
+    Raises `ArgumentCountError` or `HoldsObjectError`.
+    """
+    names = list(inspect.signature(ENDPOINTS[name]).parameters)
+    if len(given) != len(names):
+        raise errors.ArgumentCountError(
+            name=name, given=len(given), needed=len(names), arguments=", ".join(names)
         )
-    for name, value in zip(names, given, strict=False):
+    for argument, value in zip(names, given, strict=True):
         if holds_object(value):
-            error = error or errors.HoldsObjectError(name=name)
-    if error:
-        raise gr.Error(str(error), print_exception=False)
+            raise errors.HoldsObjectError(name=argument)
 
 
 def holds_object(value: object) -> bool:

@@ -24,7 +24,10 @@ FONTS = [
     "sans-serif",
 ]
 BRAND = Words("Attention playground", "어텐션 놀이터")
-SLOGAN = Words("every number computed, any number opens", "모든 숫자는 계산된 값이고, 눌러서 열어 볼 수 있습니다")
+SLOGAN = Words(
+    "every number computed, any number opens",
+    "모든 숫자는 계산된 값이고, 눌러서 열어 볼 수 있습니다",
+)
 LINK = Words("Link", "링크")
 COPIED = Words("Copied.", "복사했습니다.")
 OFFLINE = Words(
@@ -76,9 +79,7 @@ def build() -> gr.Blocks:
 
 def page_parameters() -> dict[str, Any]:
     """theme, css and head: what Gradio wants at launch."""
-    theme = gr.themes.Base(
-        font=FONTS, font_mono=["ui-monospace", "Menlo", "Consolas", "monospace"]
-    )
+    theme = gr.themes.Base(font=FONTS, font_mono=["ui-monospace", "Menlo", "Consolas", "monospace"])
     script = (STATIC / "stage.js").read_text(encoding="utf-8")
     return {
         "theme": theme,

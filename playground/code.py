@@ -40,6 +40,12 @@ def statements(function: Callable[..., Any]) -> list[tuple[str, str]]:
     return found
 
 
+def active(mistake: str, mask: bool, keep: bool) -> str:
+    """The mistake, or "" where what it would get wrong is switched off."""
+    needs = MISTAKES[mistake].needs if mistake else ""
+    return "" if (needs == "mask" and not mask) or (needs == "keep" and not keep) else mistake
+
+
 def spoiled(mistake: str) -> dict[str, list[str]]:
     """The lines that a mistake puts in place of a step's own: {step: lines}."""
     if not mistake:
@@ -54,6 +60,11 @@ def spoiled(mistake: str) -> dict[str, list[str]]:
         if name in STEPS:  # helper lines (`visible = ...`) go before the step they serve
             wrong[name], before = before, []
     return wrong
+
+
+def spoiled_lines(mistake: str) -> dict[str, str]:
+    """{step: the line that goes wrong}, for the glass box."""
+    return {step: lines[-1] for step, lines in spoiled(mistake).items()}
 
 
 def lines_of(

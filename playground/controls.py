@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from lessons.mistakes import mistake_words
-from model.errors import PlaygroundError
 from playground import input_errors as errors
 from playground import state as limits
 from playground.render import Html, action, esc, join
@@ -26,9 +25,7 @@ def group(legend: str, *parts: str) -> Html:
 
 def check(key: str, label: str, on: bool) -> Html:
     mark = " checked" if on else ""
-    return Html(
-        f'<label><input type="checkbox" data-set="{key}"{mark}> {esc(label)}</label>'
-    )
+    return Html(f'<label><input type="checkbox" data-set="{key}"{mark}> {esc(label)}</label>')
 
 
 def radios(key: str, name: str, options: list[tuple[str, str]], chosen: Any) -> Html:
@@ -127,11 +124,16 @@ def projections(tab: Tab, state: State, lang: str) -> Html:
     return group(Words("Projections W", "투영 행렬 W")(lang), *parts)
 
 
+MECHANISM = Words("The mechanism", "메커니즘")
+
+
+def scaling(tab: Tab, state: State, lang: str) -> Html:
+    return group(MECHANISM(lang), check("scale", "÷ √d", state.scale))
+
+
 def mechanism(tab: Tab, state: State, lang: str) -> Html:
-    parts = [check("scale", same("÷ √d")(lang), state.scale)]
-    if "no_mask_switch" not in tab.controls:
-        parts.append(check("causal", Words("causal mask", "코잘 마스크")(lang), state.causal))
-    return group(Words("The mechanism", "메커니즘")(lang), *parts)
+    mask = check("causal", Words("causal mask", "코잘 마스크")(lang), state.causal)
+    return group(MECHANISM(lang), check("scale", "÷ √d", state.scale), mask)
 
 
 def dropout(tab: Tab, state: State, lang: str) -> Html:
@@ -189,6 +191,7 @@ CONTROLS: dict[str, Control] = {
     "tokens": tokens,
     "query": query,
     "projections": projections,
+    "scaling": scaling,
     "mechanism": mechanism,
     "dropout": dropout,
     "typed": typed_weights,
@@ -198,9 +201,5 @@ CONTROLS: dict[str, Control] = {
 
 
 def controls(tab: Tab, state: State, lang: str) -> Html:
-    parts = [CONTROLS[name](tab, state, lang) for name in tab.controls if name in CONTROLS]
+    parts = [CONTROLS[name](tab, state, lang) for name in tab.controls]
     return Html(f'<div class="controls">{join(*parts)}</div>')
-
-
-def says(error: PlaygroundError, lang: str) -> Html:
-    return Html(f'<p class="notice" role="alert">{esc(error.text(lang))}</p>')

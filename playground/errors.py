@@ -14,7 +14,8 @@
         ├── NotWholeError         a count that is not a whole number
         ├── NotBooleanError       a switch that is neither true nor false
         ├── HoldsObjectError      {…} where only lists and numbers go
-        └── ArgumentCountError    too few or too many arguments
+        ├── ArgumentCountError    too few or too many arguments
+        └── NotACallError         a body that is not {"data": [arguments]}
 
 Places are written as one would write them in Python, from 0: `vectors[1][2]`.
 Values are written as JSON, so that a sentence needs no word for their type.
@@ -105,3 +106,10 @@ class HoldsObjectError(InputError):
 class ArgumentCountError(InputError):
     en = "{name} got {given} arguments but takes {needed}: [{arguments}]."
     ko = "{name}에 인수 {given}개가 왔지만 필요한 인수는 {needed}개입니다: [{arguments}]."
+
+
+class NotACallError(InputError):
+    en = 'The body of a call is a JSON object {{"data": [every argument, in order]}}; this one {problem_en}.'
+    ko = (
+        '호출의 본문은 JSON 객체 {{"data": [모든 인수, 순서대로]}}입니다. 보낸 본문은 {problem_ko}.'
+    )

@@ -104,9 +104,7 @@ def total(parts: list[list], joiner: str = "+") -> list:
 def products(lefts: list[Num], rights: list[Num]) -> Explanation:
     """Σ left × right, written out."""
     value = math.fsum(a.value * b.value for a, b in zip(lefts, rights, strict=True))
-    return Explanation(
-        total([[a, "×", b] for a, b in zip(lefts, rights, strict=True)]), value
-    )
+    return Explanation(total([[a, "×", b] for a, b in zip(lefts, rights, strict=True)]), value)
 
 
 def row_of(m: Matrix, i: int) -> list[Num]:
@@ -156,9 +154,7 @@ def from_slice(flow: Flow, m: Matrix, i: int, j: int, w_name: str, w: Tensor):
         return None
     width = x.values.size(1) // nh
     part = slice(m.head * width, (m.head + 1) * width)
-    made = products(
-        row_of(x, i)[part], w_column(w_name, w, m.head * m.values.size(1) + j)[part]
-    )
+    made = products(row_of(x, i)[part], w_column(w_name, w, m.head * m.values.size(1) + j)[part])
     return made if equal(made.value, float(m.values[i, j])) else None
 
 
@@ -282,7 +278,9 @@ def kept(by_p: bool = False) -> Candidate:
         alive = float(keep[m.head][i, j] if keep.dim() == 3 else keep[i, j])
         p = flow.facts["dropout"]
         bottom = [Num(p)] if by_p else ["1 −", Num(p)]
-        return over([weight, "×", Num(alive)], bottom, weight.value * alive / (p if by_p else 1 - p))
+        return over(
+            [weight, "×", Num(alive)], bottom, weight.value * alive / (p if by_p else 1 - p)
+        )
 
     return candidate
 
@@ -406,6 +404,7 @@ CANDIDATES: dict[str, list[Candidate]] = {
         zeroed,
         softmax_column,
         share_of("masked"),
+        share_of("scores"),
     ],
     "weights_after": [zeroed],
     "weights_renormalised": [share_of("weights_after")],

@@ -45,7 +45,7 @@ class Matrix:
     explain: Explain | None = None
     right: Tensor | None = None
     heads_columns: int = 0  # columns a head owns, where they are coloured by head
-    headers: list[str] | None = None  # column titles that are not tokens
+    headers: list[Words] | None = None  # column titles that are not tokens
     new_row: bool = False  # starts a new line of the equation
     shown: bool = True  # else only there for the glass box to draw on
 
@@ -196,9 +196,7 @@ def w_matrices(state: State, out: bool = False) -> list[Matrix]:
         return []
     names = ["w_query", "w_key", "w_value"] + (["w_out"] if out else [])
     return [
-        Matrix(
-            name, SYMBOLS[name], w, kind="input", editable=state.w == "typed", new_row=i == 0
-        )
+        Matrix(name, SYMBOLS[name], w, kind="input", editable=state.w == "typed", new_row=i == 0)
         for i, (name, w) in enumerate(zip(names, w_of(state, out), strict=True))
         if w is not None
     ]
@@ -224,7 +222,9 @@ def attention_matrices(
             "masked",
             shown.masked,
             op=Words("mask", "마스크"),
-            note=Words("−∞ above the diagonal", "대각선 위는 −∞") if causal else Words("no mask", "마스크 없음"),
+            note=Words("−∞ above the diagonal", "대각선 위는 −∞")
+            if causal
+            else Words("no mask", "마스크 없음"),
             new_row=True,
         ),
         Matrix(
@@ -249,9 +249,7 @@ def attention_matrices(
             )
         )
     placed = [replace(m, rows=tokens, cols=tokens, head=head) for m in steps]
-    placed.append(
-        Matrix("output", "output", shown.output, rows=tokens, op=same("× V"), head=head)
-    )
+    placed.append(Matrix("output", "output", shown.output, rows=tokens, op=same("× V"), head=head))
     if shown is right:
         return placed
     return [replace(m, right=getattr(right, m.name)) for m in placed]

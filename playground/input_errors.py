@@ -1,13 +1,13 @@
 """What can be wrong with what a person types, pastes, opens or uploads on the page.
 
-    PlaygroundError
-    ├── CellError      a cell holds something that is no number
-    ├── RangeError     a number outside its range
-    ├── TooManyError   more tokens, columns or pins than there is room for
-    ├── PasteError     a pasted block that does not fit the matrix
-    ├── NameError_     a token without a usable name
-    ├── LinkError      a link or file whose content cannot be used
-    └── ActionError    a request that no button of the page makes
+PlaygroundError
+├── CellError      a cell holds something that is no number
+├── RangeError     a number outside its range
+├── TooManyError   more tokens, columns or pins than there is room for
+├── PasteError     a pasted block that does not fit the matrix
+├── NameError_     a token without a usable name
+├── LinkError      a link or file whose content cannot be used
+└── ActionError    a request that no button of the page makes
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ class NameLongError(PlaygroundError):
 
 class SmallestWeightError(PlaygroundError):
     en = "A weight cannot be negative: {found}. A voice is at least 0; {kept} stays in use."
-    ko = "가중치는 음수일 수 없는데 {found}입니다. 목소리는 0 이상입니다. {kept} 값을 그대로 씁니다."
+    ko = (
+        "가중치는 음수일 수 없는데 {found}입니다. 목소리는 0 이상입니다. {kept} 값을 그대로 씁니다."
+    )
 
 
 class LinkError(PlaygroundError):

@@ -109,7 +109,7 @@ def matrix(
         f'title="{esc(CSV(lang))}" aria-label="{esc(CSV(lang))}: {esc(m.symbol)}">CSV</button>'
     )
     label = f"{m.symbol.replace('_', ' ')} {shape}"
-    rows = [header_row(m, state)] if m.cols is not None or m.headers else []
+    rows = [header_row(m, state, lang)] if m.cols is not None or m.headers else []
     rows += body_rows(m, state, lang, selected, sources, veiled, hidden.asks(m) if hidden else None)
     classes = "m wrong" if first_wrong else "m"
     return Html(
@@ -135,14 +135,12 @@ def apart(d: float) -> str:
     return "NaN / ∞" if math.isinf(d) else f"{d:.4f}" if d >= 5e-5 else f"{d:.1e}".replace("-", "−")
 
 
-def header_row(m: Matrix, state: State) -> str:
+def header_row(m: Matrix, state: State, lang: str) -> str:
     cells = []
     if m.headers:
-        cells = [f'<th scope="col">{esc(h)}</th>' for h in m.headers]
+        cells = [f'<th scope="col">{esc(h(lang))}</th>' for h in m.headers]
     elif m.cols is not None:
-        cells = [
-            f'<th scope="col" class="tok{hue(t)}">{esc(state.tokens[t])}</th>' for t in m.cols
-        ]
+        cells = [f'<th scope="col" class="tok{hue(t)}">{esc(state.tokens[t])}</th>' for t in m.cols]
     corner = "<td></td>" if m.rows is not None else ""
     return f"<tr>{corner}{''.join(cells)}</tr>"
 
@@ -220,14 +218,10 @@ def read_cell(m: Matrix, i: int, j: int, value: float, largest: float, mark: str
     else:
         p = abs(value) / largest * 62
         kind = "in" if m.kind == "input" else "neg" if value < 0 else "pos"
-    return (
-        f'<td {place} class="{kind}{mark}{own}" style="--p:{p:.0f}%">{number(value)}</td>'
-    )
+    return f'<td {place} class="{kind}{mark}{own}" style="--p:{p:.0f}%">{number(value)}</td>'
 
 
-def input_cell(
-    m: Matrix, state: State, lang: str, i: int, j: int, value: float, mark: str
-) -> str:
+def input_cell(m: Matrix, state: State, lang: str, i: int, j: int, value: float, mark: str) -> str:
     """A number that a person types; what cannot be read stays visible with its message."""
     key = f"{m.name}:{m.head}:{i}:{j}"
     wrong = state.bad.get(key)
@@ -253,7 +247,7 @@ def why_bad(m: Matrix, text: str, value: float, lang: str) -> str:
     if text.strip() in ("-", "−", "+", ".", ",", "-.", "−."):
         return ""
     try:
-        read_number(text, value, weight=m.name == "weights")
+        read_number(text, value, weight=m.name.startswith("weights"))
     except ValueError as error:
         return error.text(lang)  # type: ignore[attr-defined]
     return ""

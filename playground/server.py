@@ -138,6 +138,7 @@ def fastapi_parameters(demo: gr.Blocks, lang: str | None) -> dict[str, Any]:
     """What stands between the network and Gradio (see middleware.py)."""
     from starlette.middleware import Middleware
 
+    from playground import direct
     from playground.middleware import BodyLimit, HomeRedirect, exception_handlers
 
     public = [f.api_name for f in demo.fns.values() if f.api_visibility == "public"]
@@ -148,6 +149,7 @@ def fastapi_parameters(demo: gr.Blocks, lang: str | None) -> dict[str, Any]:
             Middleware(BodyLimit),
         ],
         "exception_handlers": exception_handlers(public),
+        "routes": direct.routes(),
     }
 
 

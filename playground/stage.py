@@ -78,7 +78,8 @@ def table(request: dict[str, Any]) -> str:
     write = csv.writer(out)
     names = [safe(t) for t in state.tokens]
     if m.headers or m.cols is not None:
-        write.writerow([""] + (m.headers or [names[t] for t in m.cols or []]))
+        titles = [h(lang) for h in m.headers or []] or [names[t] for t in m.cols or []]
+        write.writerow(["", *titles])
     for i, row in enumerate(m.values.tolist()):
         label = [names[m.rows[i]]] if m.rows is not None else []
         write.writerow(label + [repr(v) for v in row])

@@ -41,7 +41,8 @@ class Tab:
     controls: tuple[str, ...]  # of playground/controls.py, in this order
     mistakes: tuple[str, ...] = ()
     ask: tuple[str, ...] = ("weights",)  # matrices whose cells can be predicted
-    extra: Callable[[Flow, State, str], Html] | None = None  # below the matrices
+    typed_matrix: str = "weights"  # the one that can be typed by hand
+    extra: Callable[[Flow, State, str], Html] | None = None  # above the matrices
 
     @property
     def default(self) -> State:

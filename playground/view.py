@@ -5,6 +5,7 @@ from __future__ import annotations
 from lessons.grading import Verdict, diagnose, parse_number
 from lessons.mistakes import mistake_words
 from model.errors import PlaygroundError
+from model.mistakes import MISTAKES
 from playground.controls import button, controls
 from playground.explain import Source, explain
 from playground.flow import Flow, Matrix
@@ -37,15 +38,18 @@ def view(tab: Tab, state: State, lang: str, notice: str = "") -> Html:
         f"{predict(tab, state, flow, verdict, lang)}</aside>"
         f'<section class="panel">{toolbar(tab, state, flow, lang)}{told(notice)}'
         f'<p class="sentence">{tab.sentence(flow, state, lang) if revealed else esc(THINK(lang))}</p>'
+        f"{tab.extra(flow, state, lang) if tab.extra and revealed else ''}"
         f"{equation(flow, state, lang, hidden)}"
         f"{glass_boxes(flow, state, lang, hidden)}"
-        f"{tab.extra(flow, state, lang) if tab.extra and revealed else ''}"
         f"{breakage(flow, state, lang)}{controls(tab, state, lang)}{code_box(tab, state, lang)}"
         f"{legend(lang)}</section></div>"
     )
 
 
-THINK = Words("Think first: which number belongs in the open cell?", "먼저 생각해 보십시오. 빈칸에 들어갈 값은 얼마입니까?")
+THINK = Words(
+    "Think first: which number belongs in the open cell?",
+    "먼저 생각해 보십시오. 빈칸에 들어갈 값은 얼마입니까?",
+)
 
 
 def told(notice: str) -> Html:
@@ -105,7 +109,11 @@ def predict(tab: Tab, state: State, flow: Flow, verdict: Verdict | None, lang: s
     """The box that hides a matrix and asks for one of its cells; always skippable."""
     if state.ask is None:
         buttons = "".join(
-            button(ASK(lang, name=plain_name(flow, name)), action("ask", matrix=name, seed=0), 'data-seed="1"')
+            button(
+                ASK(lang, name=plain_name(flow, name)),
+                action("ask", matrix=name, seed=0),
+                'data-seed="1"',
+            )
             for name in tab.ask
             if flow.get(name, state.head) or flow.get(name)
         )
@@ -120,7 +128,10 @@ def predict(tab: Tab, state: State, flow: Flow, verdict: Verdict | None, lang: s
     question = ASKED(lang, name=m.symbol, cell=cell_words(m, state, i, j))
     right = verdict is not None and verdict.correct
     again = button(
-        AGAIN(lang), action("ask", matrix=name, seed=0), 'data-seed="1"', classes="pri" if right else ""
+        AGAIN(lang),
+        action("ask", matrix=name, seed=0),
+        'data-seed="1"',
+        classes="pri" if right else "",
     )
     skip = button(DONE(lang) if right else SKIP(lang), action("reveal"))
     send = "" if right else button(CHECK(lang), 'data-client="answer"', classes="pri")
@@ -242,9 +253,7 @@ def valid(flow: Flow, cell: list | None, hidden: Hidden) -> Matrix | None:
     return m if inside else None
 
 
-def lit_cells(
-    flow: Flow, state: State, hidden: Hidden
-) -> tuple[Source | None, frozenset[Source]]:
+def lit_cells(flow: Flow, state: State, hidden: Hidden) -> tuple[Source | None, frozenset[Source]]:
     """The opened cell (the last pinned one if none is open) and the cells it came from."""
     cell = state.open or (state.pins[-1] if state.pins else None)
     m = valid(flow, cell, hidden)
@@ -282,7 +291,9 @@ def glass(
         tools = close_button(action("unpin", index=pinned), lang)
     right = ""
     if m.right is not None and not same_number(float(m.right[i, j]), made.value):
-        right = f'<p class="instead">{esc(INSTEAD(lang, value=number(float(m.right[i, j]), 4)))}</p>'
+        right = (
+            f'<p class="instead">{esc(INSTEAD(lang, value=number(float(m.right[i, j]), 4)))}</p>'
+        )
     return Html(
         f'<div class="glass" role="region" aria-live="polite" aria-label="{esc(WHENCE(lang))}">'
         f'<div class="gh"><b>{name_of(m)}[{row}, {col}] = {number(made.value, 4)}</b>'
@@ -321,7 +332,10 @@ def breakage(flow: Flow, state: State, lang: str) -> Html:
         return Html("")
     first = flow.first_wrong
     if first is None:
-        return Html(f'<p class="breakage">{esc(NO_DIFFERENCE(lang))}</p>')
+        needs = MISTAKES[state.mistake].needs
+        off = needs == "mask" and not state.causal or needs == "keep" and not state.dropout
+        text = NEEDS[needs](lang) if off else NO_DIFFERENCE(lang)
+        return Html(f'<p class="breakage" role="status">{esc(text)}</p>')
     end = next(m for m in reversed(flow.matrices) if m.right is not None)
     text = BROKEN(
         lang,
@@ -337,6 +351,16 @@ NO_DIFFERENCE = Words(
     "With these numbers the mistake changes nothing. Change a switch and look again.",
     "지금 숫자로는 이 실수를 해도 달라지는 것이 없습니다. 스위치를 바꿔 다시 보십시오.",
 )
+NEEDS = {
+    "mask": Words(
+        "There is no mask to get wrong: switch the causal mask on first.",
+        "틀릴 마스크가 없습니다. 먼저 코잘 마스크를 켜십시오.",
+    ),
+    "keep": Words(
+        "There is no dropout to get wrong: raise its rate first.",
+        "틀릴 드롭아웃이 없습니다. 먼저 비율을 올리십시오.",
+    ),
+}
 BROKEN = Words(
     "The numbers first differ at {first} (up to {by}); at {end} they end up {far} apart.",
     "{first} 단계에서 처음 달라지고(최대 {by}), {end}에서는 최대 {far}만큼 벌어집니다.",
@@ -348,9 +372,21 @@ def toolbar(tab: Tab, state: State, flow: Flow, lang: str) -> Html:
     last = len(groups(flow)) - 1
     at = min(state.step, last)
     steps = join(
-        button("◀", action("step", to=max(at - 1, 0) if at else last), f'aria-label="{esc(PREVIOUS(lang))}"', f'title="{esc(PREVIOUS(lang))}"'),
-        Html(f'<output class="at">{esc(STEP(lang, at=at, last=last) if at else ALL(lang))}</output>'),
-        button("▶", action("step", to=(at + 1) if at < last else 0), f'aria-label="{esc(NEXT(lang))}"', f'title="{esc(NEXT(lang))}"'),
+        button(
+            "◀",
+            action("step", to=max(at - 1, 0) if at else last),
+            f'aria-label="{esc(PREVIOUS(lang))}"',
+            f'title="{esc(PREVIOUS(lang))}"',
+        ),
+        Html(
+            f'<output class="at">{esc(STEP(lang, at=at, last=last) if at else ALL(lang))}</output>'
+        ),
+        button(
+            "▶",
+            action("step", to=(at + 1) if at < last else 0),
+            f'aria-label="{esc(NEXT(lang))}"',
+            f'title="{esc(NEXT(lang))}"',
+        ),
     )
     line = ""
     if at:
@@ -407,7 +443,9 @@ def legend(lang: str) -> Html:
 
 
 LEGEND_W = Words("weight 0 – 1", "가중치 0 – 1")
-LEGEND_D = Words("negative – positive (each table to its largest)", "음수 – 양수 (표마다 최댓값 기준)")
+LEGEND_D = Words(
+    "negative – positive (each table to its largest)", "음수 – 양수 (표마다 최댓값 기준)"
+)
 LEGEND_M = Words("masked", "마스크됨")
 LEGEND_O = Words("opened cell", "열어 본 칸")
 LEGEND_S = Words("where it comes from", "계산에 쓰인 칸")

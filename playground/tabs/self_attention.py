@@ -65,7 +65,8 @@ def flow(state: State) -> Flow:
     qkv[0] = replace(qkv[0], op=op, op_note=note)
     matrices = [input_matrix(state), *w_matrices(state), *qkv]
     matrices += attention_matrices(state, shown, right)
-    lines = dict(code.lines_of(attend, state.mistake)) | PROJECTION_LINES
+    mistake = code.active(state.mistake, state.causal, state.dropout > 0)
+    lines = dict(code.lines_of(attend, mistake)) | PROJECTION_LINES
     if state.typed:
         lines["weights"] = TYPED_LINE
     w_query, w_key, w_value = w_of(state)
@@ -92,9 +93,7 @@ def sentence(flow: Flow, state: State, lang: str) -> Html:
     row = state.open[2] if state.open and state.open[2] < len(weights) else min(1, len(weights) - 1)
     found = weights[row]
     if not found.isfinite().all():
-        return Html(
-            NOT_A_NUMBER(lang, token=token_label(state, row))
-        )
+        return Html(NOT_A_NUMBER(lang, token=token_label(state, row)))
     best = int(found.argmax())
     total = float(found.sum())
     text = MOST(
@@ -127,19 +126,19 @@ NOT_A_NUMBER = Words(
 
 def script(state: State) -> str:
     """The present numbers as a script for torch alone."""
-    shown, _, options = single_head(state)
+    shown, _, _ = single_head(state)
     x, w = x_of(state), w_of(state)
+    mistake = code.active(state.mistake, state.causal, state.dropout > 0)
     names = ["w_query", "w_key", "w_value"]
     matrices = code.inputs(state.tokens, x=x, **dict(zip(names, w, strict=True)))
     project = [
-        f"{s} = x" if m is None else PROJECTION_LINES[s]
-        for s, m in zip("qkv", w, strict=True)
+        f"{s} = x" if m is None else PROJECTION_LINES[s] for s, m in zip("qkv", w, strict=True)
     ]
     given = {}
     typed = typed_weights(state)
     if typed is not None:
         given["weights"] = f"weights = {code.literal(typed[0])}  # typed by hand"
-    lines = [line for _, line in code.lines_of(attend, state.mistake, given)]
+    lines = [line for _, line in code.lines_of(attend, mistake, given)]
     keep = keep_of(state, (len(x), len(x)))
     extra = [f"d_model = {state.width}"] if state.mistake == "scale_by_d_model" else []
     return code.script(
@@ -177,8 +176,13 @@ TAB = Tab(
                 "더 쏠릴지 먼저 말해 보십시오.",
             ),
             State(
-                tokens=JOURNEY, vectors=JOURNEY_VECTORS, w="seeded", w_init="rand", w_seed=123,
-                d_out=2, open=["weights", 0, 1, 1],
+                tokens=JOURNEY,
+                vectors=JOURNEY_VECTORS,
+                w="seeded",
+                w_init="rand",
+                w_seed=123,
+                d_out=2,
+                open=["weights", 0, 1, 1],
             ),
         ),
         Preset(
@@ -189,8 +193,14 @@ TAB = Tab(
                 "코잘 마스크를 켠 상태입니다. ‘소프트맥스 뒤에 마스크’를 켜면 각 행의 합은 얼마가 되겠습니까?",
             ),
             State(
-                tokens=JOURNEY, vectors=JOURNEY_VECTORS, w="seeded", w_init="linear", w_seed=789,
-                d_out=2, causal=True, open=["weights", 0, 1, 0],
+                tokens=JOURNEY,
+                vectors=JOURNEY_VECTORS,
+                w="seeded",
+                w_init="linear",
+                w_seed=789,
+                d_out=2,
+                causal=True,
+                open=["weights", 0, 1, 0],
             ),
         ),
         Preset(
@@ -205,7 +215,8 @@ TAB = Tab(
             State(
                 tokens=["나는", "학교에", "간다"],
                 vectors=[[1.0, 0.0, 0.2], [0.1, 1.0, 0.3], [0.3, 0.6, 1.0]],
-                causal=True, typed=True,
+                causal=True,
+                typed=True,
                 weights=[[[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.1, 0.7, 0.2]]],
                 open=["output", 0, 2, 1],
             ),
@@ -220,7 +231,10 @@ TAB = Tab(
             ),
             State(
                 tokens=["The", "bank", "can", "guarantee", "deposits"],
-                vectors=[[0.0]] * 5, x="seeded", x_seed=7, x_width=64,
+                vectors=[[0.0]] * 5,
+                x="seeded",
+                x_seed=7,
+                x_width=64,
                 open=["scaled", 0, 1, 1],
             ),
         ),
@@ -233,8 +247,16 @@ TAB = Tab(
                 "가중치의 절반을 버리고 나머지는 두 배로 키웠습니다. 각 행의 합이 여전히 1입니까? ‘합을 다시 1로 맞춤’과 견주어 보십시오.",
             ),
             State(
-                tokens=JOURNEY, vectors=JOURNEY_VECTORS, w="seeded", w_init="linear", w_seed=789,
-                d_out=2, causal=True, dropout=0.5, dropout_seed=123, open=["dropped", 0, 2, 0],
+                tokens=JOURNEY,
+                vectors=JOURNEY_VECTORS,
+                w="seeded",
+                w_init="linear",
+                w_seed=789,
+                d_out=2,
+                causal=True,
+                dropout=0.5,
+                dropout_seed=123,
+                open=["dropped", 0, 2, 0],
             ),
         ),
     ),
