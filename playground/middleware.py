@@ -2,6 +2,7 @@
 
 - `HomeRedirect`: `/` leads to the page in the reader's language.
 - `BodyLimit`: a body larger than we read is refused, with both numbers.
+- `CompressedPages`: Gradio sends its pages as they are, five times as large.
 - `exception_handlers`: requests that Gradio itself would answer with a traceback.
 """
 
@@ -16,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from gradio.route_utils import FnIndexInferError
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -99,6 +101,18 @@ class BodyLimit:
             await JSONResponse({"error": message}, status_code=413)(scope, receive, send)
             return
         await self.app(scope, replay(body, receive), send)
+
+
+class CompressedPages:
+    """Send pages gzipped. Answers to events are left alone: there milliseconds count."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app, self.compressed = app, GZipMiddleware(app)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A page is what has one word for a path; files, with a dot, Gradio compresses."""
+        page = scope["type"] == "http" and re.fullmatch(r"/[^/.]*", scope["path"])
+        await (self.compressed if page else self.app)(scope, receive, send)
 
 
 async def read_body(receive: Receive, limit: int) -> tuple[bytes, int]:

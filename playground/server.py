@@ -139,7 +139,7 @@ def fastapi_parameters(demo: gr.Blocks, lang: str | None) -> dict[str, Any]:
     from starlette.middleware import Middleware
 
     from playground import direct
-    from playground.middleware import BodyLimit, HomeRedirect, exception_handlers
+    from playground.middleware import BodyLimit, CompressedPages, HomeRedirect, exception_handlers
 
     public = [f.api_name for f in demo.fns.values() if f.api_visibility == "public"]
     root_path = os.environ.get("GRADIO_ROOT_PATH", "")
@@ -147,6 +147,7 @@ def fastapi_parameters(demo: gr.Blocks, lang: str | None) -> dict[str, Any]:
         "middleware": [
             Middleware(HomeRedirect, lang=lang, root_path=root_path),
             Middleware(BodyLimit),
+            Middleware(CompressedPages),
         ],
         "exception_handlers": exception_handlers(public),
         "routes": direct.routes(),

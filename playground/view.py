@@ -333,7 +333,8 @@ def breakage(flow: Flow, state: State, lang: str) -> Html:
     first = flow.first_wrong
     if first is None:
         needs = MISTAKES[state.mistake].needs
-        off = needs == "mask" and not state.causal or needs == "keep" and not state.dropout
+        mask = state.causal or flow.facts.get("always_masked", False)
+        off = not {"mask": mask, "keep": state.dropout, "": True}[needs]
         text = NEEDS[needs](lang) if off else NO_DIFFERENCE(lang)
         return Html(f'<p class="breakage" role="status">{esc(text)}</p>')
     end = next(m for m in reversed(flow.matrices) if m.right is not None)

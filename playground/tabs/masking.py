@@ -125,6 +125,7 @@ def flow(state: State) -> Flow:
             "w_key": w_key,
             "w_value": w_value,
             "head_size": q.size(-1),
+            "always_masked": True,
             "d_model": state.width,
         },
     )
