@@ -129,6 +129,15 @@ def test_both_pages_are_served(app_url: AppServer) -> None:
         assert "text/html" in page.headers["content-type"]
 
 
+def test_pages_travel_compressed_to_those_who_can_read_it(app_url: AppServer) -> None:
+    plain = httpx.get(f"{app_url.url}/ko", headers={"Accept-Encoding": "identity"})
+    gzipped = httpx.get(f"{app_url.url}/ko", headers={"Accept-Encoding": "gzip, br"})
+    assert "content-encoding" not in plain.headers
+    assert gzipped.headers["content-encoding"] == "gzip"
+    assert gzipped.num_bytes_downloaded < len(plain.content) / 2
+    assert "</html>" in gzipped.text
+
+
 def test_the_address_is_printed(app_url: AppServer) -> None:
     assert f"Attention playground: {app_url.url}/\n" in app_url.log()
 
