@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import ClassVar
 
 import torch
@@ -223,13 +224,13 @@ def check_inputs(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: 
     if k.size(-2) != v.size(-2):
         raise errors.LengthError(keys=k.size(-2), values_=v.size(-2))
     leading = [tuple(tensor.shape[:-2]) for tensor in (q, k, v)]
-    if not broadcasts(*leading):
+    together = broadcast(*leading)
+    if together is None:
         raise errors.LeadingAxesError(q=leading[0], k=leading[1], v=leading[2])
     if not 0 <= dropout < 1:
         raise errors.DropoutError(dropout=dropout)
     if mask is not None:
-        scores = (*torch.broadcast_shapes(*leading), q.size(-2), k.size(-2))
-        check_mask(mask, scores)
+        check_mask(mask, (*together, q.size(-2), k.size(-2)))
 
 
 def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
@@ -239,7 +240,7 @@ def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
     fits = all(
         m in (1, s) for m, s in zip(reversed(mask.shape[-2:]), reversed(shape), strict=False)
     )
-    if not fits or not broadcasts(tuple(mask.shape[:-2]), shape[:-2]):
+    if not fits or broadcast(tuple(mask.shape[:-2]), shape[:-2]) is None:
         raise errors.MaskShapeError(mask=tuple(mask.shape), scores=shape)
     if not mask.any(dim=-1).all():
         row = (~mask.any(dim=-1)).nonzero()[0][-1:].tolist()
@@ -257,10 +258,20 @@ def check_overflow(factors: tuple[Tensor | None, ...], **products: Tensor) -> No
             raise errors.OverflowsError(name=name, largest=f"{largest:.3g}")
 
 
-def broadcasts(*shapes: tuple[int, ...]) -> bool:
-    """Whether leading axes fit together: from the right, each the same size or 1."""
-    try:
-        torch.broadcast_shapes(*shapes)
-    except RuntimeError:
-        return False
-    return True
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The leading axes of all together, or None where they do not fit: from the right,
+    sizes are equal or 1.
+
+    >>> broadcast((2, 1), (3,)), broadcast((2,), (3,))
+    ((2, 3), None)
+
+    `torch.broadcast_shapes` says the same, but its first call imports sympy: half a
+    second before the first page.
+    """
+    together: list[int] = []
+    for sizes in zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
+        longer = set(sizes) - {1}
+        if len(longer) > 1:
+            return None
+        together.insert(0, longer.pop() if longer else 1)
+    return tuple(together)

@@ -10,8 +10,8 @@ computed rightly from it. That line is also what "Copy as PyTorch" and the glass
 box show, so it uses only names a reader of `attend` or `multi_head` knows.
 
 A mistake may return NaN or a fully masked row where `attend` would refuse: that
-is what the mistake looks like. Sources: TEACHING notes of this project, and the
-issue threads and books they were collected from.
+is what the mistake looks like. They are mistakes that people make, collected from
+issue threads, books and lecture notes; none is invented.
 """
 
 from __future__ import annotations
@@ -55,6 +55,11 @@ def mistake(step: str, needs: str = "") -> Callable[[Callable[..., Any]], Mistak
         return MISTAKES[function.__name__]
 
     return register
+
+
+def names(spoils: str, without: str = "none") -> tuple[str, ...]:
+    """Names of the mistakes that spoil a function, less those that need `without`."""
+    return tuple(n for n, m in MISTAKES.items() if m.spoils == spoils and m.needs != without)
 
 
 # Mistakes in one attention: q (..., Tq, hs), k (..., Tk, hs), v (..., Tk, hv).

@@ -47,6 +47,8 @@ class Matrix:
     heads_columns: int = 0  # columns a head owns, where they are coloured by head
     headers: list[Words] | None = None  # column titles that are not tokens
     new_row: bool = False  # starts a new line of the equation
+    above: bool = False  # its operation is written above it, not beside it
+    digits: int = 2  # decimals in its cells
     shown: bool = True  # else only there for the glass box to draw on
 
     @property

@@ -138,11 +138,19 @@ def apart(d: float) -> str:
 def header_row(m: Matrix, state: State, lang: str) -> str:
     cells = []
     if m.headers:
-        cells = [f'<th scope="col">{esc(h(lang))}</th>' for h in m.headers]
+        cells = [
+            f'<th scope="col" class="{head_hue(m, j)}">{esc(h(lang))}</th>'
+            for j, h in enumerate(m.headers)
+        ]
     elif m.cols is not None:
         cells = [f'<th scope="col" class="tok{hue(t)}">{esc(state.tokens[t])}</th>' for t in m.cols]
     corner = "<td></td>" if m.rows is not None else ""
     return f"<tr>{corner}{''.join(cells)}</tr>"
+
+
+def head_hue(m: Matrix, j: int) -> str:
+    """The hue of the head that owns column j, where columns belong to heads."""
+    return f"tok{hue(j // m.heads_columns)}" if m.heads_columns else ""
 
 
 def hue(index: int) -> str:
@@ -218,7 +226,9 @@ def read_cell(m: Matrix, i: int, j: int, value: float, largest: float, mark: str
     else:
         p = abs(value) / largest * 62
         kind = "in" if m.kind == "input" else "neg" if value < 0 else "pos"
-    return f'<td {place} class="{kind}{mark}{own}" style="--p:{p:.0f}%">{number(value)}</td>'
+    return (
+        f'<td {place} class="{kind}{mark}{own}" style="--p:{p:.0f}%">{number(value, m.digits)}</td>'
+    )
 
 
 def input_cell(m: Matrix, state: State, lang: str, i: int, j: int, value: float, mark: str) -> str:

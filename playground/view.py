@@ -231,7 +231,7 @@ def equation(flow: Flow, state: State, lang: str, hidden: Hidden) -> Html:
             for m in group
         )
         lines[-1].append(
-            f'<div class="op-group{later}{now}">{operation(group[0], lang)}'
+            f'<div class="op-group{later}{now}{" above" if group[0].above else ""}">{operation(group[0], lang)}'
             f'<div class="stack">{figures}</div></div>'
         )
     return Html("".join(f'<div class="eq">{"".join(line)}</div>' for line in lines))

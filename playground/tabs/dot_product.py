@@ -49,7 +49,6 @@ def flow(state: State) -> Flow:
             shown.scores,
             query,
             tokens,
-            new_row=True,
             op=Words("dot products", "점곱"),
             op_note=Words("with the query", "쿼리와 곱하기"),
         ),

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from model.attention import AttentionTrace, attend, causal_mask, resume
 from model.masking import MASKINGS, future_weight, leak
-from model.mistakes import MISTAKES
+from model.mistakes import MISTAKES, names
 from playground import code
 from playground.flow import (
     Flow,
@@ -144,22 +144,28 @@ def variant(
     sums = torch.stack(
         [weights.sum(dim=-1), future_weight(weights, mask), leak(attention, x)], dim=-1
     )
-    matrix = NAMES[name]
+    matrix, variable = NAMES[name], "weights" if name == "before" else name
     table = Matrix(
         matrix,
-        "weights",
+        variable,
         weights,
         tokens,
         tokens,
         kind="weight",
         op=TITLES[name],
+        above=True,
         new_row=first,
         right=right if name == "before" and state.mistake else None,
         editable=state.typed and name == "none",
     )
-    variable = "weights" if name == "before" else name
     beside = Matrix(
-        f"sums_{matrix}", "Σ", sums, tokens, headers=HEADERS, line=SUM_LINE.format(w=variable)
+        f"sums_{matrix}",
+        f"Σ {variable}",
+        sums,
+        tokens,
+        headers=HEADERS,
+        digits=3,
+        line=SUM_LINE.format(w=variable),
     )
     return [table, beside]
 
@@ -330,17 +336,7 @@ TAB = Tab(
     sentence=sentence,
     script=script,
     controls=("tokens", "projections", "scaling", "typed", "break"),
-    mistakes=(
-        "no_scale",
-        "scale_by_d_model",
-        "scale_without_root",
-        "queries_and_keys_swapped",
-        "mask_diagonal",
-        "mask_inverted",
-        "mask_with_zero",
-        "softmax_over_queries",
-        "divide_by_sum",
-    ),
+    mistakes=names(spoils="attend", without="keep"),
     ask=("weights", "weights_after"),
     typed_matrix="weights_none",
 )

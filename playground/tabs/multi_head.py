@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from model.attention import resume
-from model.mistakes import MISTAKES, in_every_head, rejoin
+from model.mistakes import MISTAKES, in_every_head, names, rejoin
 from model.multihead import MultiHeadTrace, multi_head, multi_head_fast, multi_head_loop
 from playground import code
 from playground.flow import (
@@ -31,7 +31,6 @@ from playground.render import HUES, Html, action, apart, esc, token_label
 from playground.state import State
 from playground.tab import Preset, Tab
 from playground.tabs.self_attention import JOURNEY, JOURNEY_VECTORS, TYPED_LINE
-from playground.tabs.self_attention import MISTAKES as IN_ONE_HEAD
 from playground.words import Words, same
 
 MOST_TABLES = 8  # heads shown as tables; more are pictures, and one of them a table
@@ -86,6 +85,7 @@ def flow(state: State) -> Flow:
             rows,
             new_row=True,
             heads_columns=hs,
+            headers=[same(f"h{j // hs + 1}") for j in range(nh * hs)],
             op=Words("side by side", "나란히 잇기"),
             op_note=same(f"{nh} × {hs} = {nh * hs}"),
             right=right.concat if state.mistake else None,
@@ -367,13 +367,7 @@ TAB = Tab(
     sentence=sentence,
     script=script,
     controls=("n_head", "tokens", "projections", "mechanism", "dropout", "typed", "break"),
-    mistakes=(
-        "slice_instead_of_project",
-        "view_without_transpose",
-        "merge_without_transpose",
-        "no_output_projection",
-        *IN_ONE_HEAD,
-    ),
+    mistakes=(*names(spoils="multi_head"), *names(spoils="attend")),
     ask=("weights", "concat", "output"),
     extra=extra,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.attention import attend
+from model.mistakes import names
 from playground import code
 from playground.explain import equal
 from playground.flow import (
@@ -34,21 +35,6 @@ JOURNEY_VECTORS = [
     [0.77, 0.25, 0.10],
     [0.05, 0.80, 0.55],
 ]
-MISTAKES = (
-    "no_scale",
-    "scale_by_d_model",
-    "scale_without_root",
-    "queries_and_keys_swapped",
-    "no_mask",
-    "mask_after_softmax",
-    "mask_diagonal",
-    "mask_inverted",
-    "mask_with_zero",
-    "softmax_over_queries",
-    "divide_by_sum",
-    "dropout_divides_by_p",
-    "dropout_renormalised",
-)
 PROJECTION_LINES = {"q": "q = x @ w_query", "k": "k = x @ w_key", "v": "v = x @ w_value"}
 
 
@@ -264,6 +250,6 @@ TAB = Tab(
     sentence=sentence,
     script=script,
     controls=("tokens", "projections", "mechanism", "dropout", "typed", "break"),
-    mistakes=MISTAKES,
+    mistakes=names(spoils="attend"),
     ask=("scores", "weights", "output"),
 )
