@@ -376,6 +376,7 @@ def toolbar(tab: Tab, state: State, flow: Flow, lang: str) -> Html:
         button(
             "◀",
             action("step", to=max(at - 1, 0) if at else last),
+            'data-step="previous"',
             f'aria-label="{esc(PREVIOUS(lang))}"',
             f'title="{esc(PREVIOUS(lang))}"',
         ),
@@ -385,6 +386,7 @@ def toolbar(tab: Tab, state: State, flow: Flow, lang: str) -> Html:
         button(
             "▶",
             action("step", to=(at + 1) if at < last else 0),
+            'data-step="next"',
             f'aria-label="{esc(NEXT(lang))}"',
             f'title="{esc(NEXT(lang))}"',
         ),

@@ -35,10 +35,16 @@ window.Playground = (() => {
 
   function writeFragment(now) {
     clearTimeout(fragmentTimer);
-    const write = () => history.replaceState(null, "", location.pathname + location.search + fragment());
+    const write = () => {
+      const hash = fragment();
+      history.replaceState(null, "", location.pathname + location.search + hash);
+      for (const link of document.querySelectorAll("a[data-language]")) link.href = otherPage(link.dataset.language) + hash;
+    };
     if (now) write();
     else fragmentTimer = setTimeout(write, 250); // browsers refuse more than a few a second
   }
+
+  const otherPage = (lang) => location.pathname.replace(/\/(ko|en)\/?$/, "/" + lang) + location.search;
 
   function selectTab(name) {
     const button = document.querySelector(`button[role=tab][data-tab-id="${CSS.escape(name)}"]`);
@@ -95,8 +101,8 @@ window.Playground = (() => {
       if (!target) return;
       if (target.dataset.language) {
         event.preventDefault();
-        const path = location.pathname.replace(/\/(ko|en)\/?$/, "/" + target.dataset.language);
-        location.href = path + location.search + (session.tab || Object.keys(session.states).length ? fragment() : "");
+        const touched = session.tab || Object.keys(session.states).length;
+        location.href = otherPage(target.dataset.language) + (touched ? fragment() : "");
       } else if (target.dataset.client === "link") {
         writeFragment(true);
         copy(location.href);
@@ -110,6 +116,12 @@ window.Playground = (() => {
       if (!tab || session.tab === tab.dataset.tabId) return;
       session.tab = tab.dataset.tabId;
       writeFragment();
+    });
+    document.addEventListener("keydown", (event) => { // what a presenter's remote control sends
+      const step = { PageUp: "previous", PageDown: "next" }[event.key];
+      if (!step || !document.documentElement.classList.contains("present")) return;
+      const shown = [...document.querySelectorAll(`[data-step=${step}]`)].find((b) => b.offsetParent);
+      if (shown) { event.preventDefault(); shown.click(); }
     });
     if (session.tab) setTimeout(() => selectTab(session.tab));
     window.addEventListener("hashchange", () => location.reload()); // someone pasted another link
