@@ -48,7 +48,8 @@ def serve(arguments: Sequence[str] | None = None) -> int:
     print(f"Attention playground: {demo.local_url}", flush=True)
     stopped = threading.Event()
     on_signals(lambda number, frame: stopped.set())
-    stopped.wait()
+    while not stopped.wait(0.5):  # on Windows a wait without end hears no Ctrl-C
+        pass
     stop(demo)
     return 0
 

@@ -43,14 +43,13 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def start_app(log_file: Path, *arguments: str, env: dict[str, str] | None = None) -> AppServer:
+def start_app(log_file: Path, *arguments: str) -> AppServer:
     """`python app.py --port <free> *arguments`, waited for until it answers."""
     port = free_port()
     with log_file.open("w") as log:
         process = subprocess.Popen(
             [sys.executable, "app.py", "--port", str(port), *arguments],
             cwd=ROOT,
-            env=env,
             stdout=log,
             stderr=subprocess.STDOUT,
         )

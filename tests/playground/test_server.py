@@ -142,6 +142,15 @@ def test_the_address_is_printed(app_url: AppServer) -> None:
     assert f"Attention playground: {app_url.url}/\n" in app_url.log()
 
 
+def test_the_start_does_not_import_sympy() -> None:
+    """Some of torch's functions do when first called: half a second before the first page."""
+    code = "import sys; from playground.app import build; build(); print('sympy' in sys.modules)"
+    built = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert built.stdout == "False\n", built.stderr
+
+
 # Stopping.
 
 
