@@ -84,3 +84,10 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
         app.process.kill()
         app.process.wait()
         raise
+
+
+@pytest.fixture(scope="session")
+def client(app_url: AppServer) -> Iterator[httpx.Client]:
+    """One kept connection to the named API."""
+    with httpx.Client(base_url=f"{app_url.url}/gradio_api", timeout=30) as client:
+        yield client
