@@ -89,6 +89,43 @@ window.Playground = (() => {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
+  /* The page is patched in place, so that focus, caret and scrolling survive. Gradio is
+     not asked to do it: it may put an older value of a component back at any time. */
+  function patch(old, next) {
+    if (old.nodeType === Node.TEXT_NODE) {
+      if (old.data !== next.data) old.data = next.data;
+      return;
+    }
+    for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
+    for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    patchChildren(old, next);
+  }
+
+  function patchChildren(old, next) {
+    let here = old.firstChild;
+    for (const child of [...next.childNodes]) {
+      let found = here;
+      while (found && kind(found) !== kind(child)) found = found.nextSibling;
+      if (!found) {
+        old.insertBefore(child, here);
+        continue;
+      }
+      while (here !== found) here = dropped(here);
+      patch(found, child);
+      here = found.nextSibling;
+    }
+    while (here) here = dropped(here);
+  }
+
+  function dropped(node) {
+    const after = node.nextSibling;
+    node.remove();
+    return after;
+  }
+
+  /* What tells siblings apart: a cell's column, a table's matrix, else tag and first class. */
+  const kind = (node) => node.nodeName + (node.dataset ? node.dataset.col || node.dataset.matrix || node.classList[0] || "" : "");
+
   const isText = (el) => el && el.tagName === "INPUT" && !["checkbox", "radio", "range"].includes(el.type);
 
   /* A page's header */
@@ -154,7 +191,7 @@ window.Playground = (() => {
       if (busy) return;
       busy = true;
       let reply = null;
-      while (queue.length) {
+      do {
         const batch = queue;
         queue = [];
         try {
@@ -165,10 +202,10 @@ window.Playground = (() => {
           await new Promise((done) => setTimeout(done, 1500));
           continue;
         }
-        remember(batch, reply.state);
+        if (batch.length) remember(batch, reply.state);
         state = reply.state;
-        await paint(reply);
-      }
+        paint(reply.html);
+      } while (queue.length || !reply);
       busy = false;
       return reply;
     }
@@ -185,23 +222,18 @@ window.Playground = (() => {
       redo = [];
     }
 
-    /* Gradio patches the page in place (focus survives); what a patch of attributes
-       does not reach, the live value of a field, is set here. */
-    async function paint(reply) {
-      const field = edited && edited === document.activeElement ? edited : null;
-      const kept = field && isText(field) ? [field.value, field.selectionStart, field.selectionEnd] : null;
-      props.value = { html: reply.html, state: reply.state };
-      await new Promise((done) => queueMicrotask(done));
+    /* What a patch of attributes does not reach, the live value of a field, is set here. */
+    function paint(html) {
+      const next = document.createElement("div");
+      next.innerHTML = html;
+      patchChildren(element, next);
+      const kept = edited && edited === document.activeElement && isText(edited) ? edited : null;
       for (const input of element.querySelectorAll("input, select")) {
-        if (input === field && kept) continue;
+        if (input === kept) continue;
         if (input.type === "checkbox" || input.type === "radio") input.checked = input.hasAttribute("checked");
         else if (input.tagName === "SELECT") {
           for (const option of input.options) if (option.hasAttribute("selected")) input.value = option.value;
-        } else if (input !== field && input.value !== input.getAttribute("value")) input.value = input.getAttribute("value") || "";
-      }
-      if (kept && field.isConnected && field.value !== kept[0]) {
-        field.value = kept[0];
-        field.setSelectionRange(kept[1], kept[2]);
+        } else if (input.value !== input.getAttribute("value")) input.value = input.getAttribute("value") || "";
       }
       after();
     }
@@ -231,6 +263,7 @@ window.Playground = (() => {
     element.addEventListener("input", (event) => {
       const input = event.target;
       const cell = input.closest("td.edit");
+      if (isText(input)) edited = input;
       if (cell) {
         const at = place(cell);
         send({ do: "cell", ...at, text: input.value }, { key: JSON.stringify(at), field: input });
@@ -368,18 +401,10 @@ window.Playground = (() => {
 
     const linked = session.states[tab];
     if (linked) state = linked;
-    if (linked || !props.value.html || session.broken) {
-      if (session.broken) queue.push({ action: { do: "load", state: location.hash.slice(0, 60) }, record: false });
-      busy = true;
-      server.act({ tab, lang, state, actions: queue.map((b) => b.action) }).then(async (reply) => {
-        queue = [];
-        state = reply.state;
-        await paint(reply);
-        busy = false;
-        session.broken = false;
-        pump();
-      });
-    } else after();
+    if (session.broken) queue.push({ action: { do: "load", state: location.hash.slice(0, 60) }, record: false });
+    if (linked || session.broken || !element.firstElementChild) pump();
+    else after();
+    session.broken = false;
   }
 
   return { header, stage };
