@@ -227,7 +227,7 @@ window.Playground = (() => {
       const next = document.createElement("div");
       next.innerHTML = html;
       patchChildren(element, next);
-      const kept = edited && edited === document.activeElement && isText(edited) ? edited : null;
+      const kept = edited === document.activeElement ? edited : null; // being typed in, or dragged
       for (const input of element.querySelectorAll("input, select")) {
         if (input === kept) continue;
         if (input.type === "checkbox" || input.type === "radio") input.checked = input.hasAttribute("checked");
