@@ -13,6 +13,7 @@ window.Playground = (() => {
      other language all show the same. */
   const session = readFragment();
   let fragmentTimer = 0;
+  let fragmentTime = -Infinity;
 
   function readFragment() {
     try {
@@ -37,11 +38,12 @@ window.Playground = (() => {
     clearTimeout(fragmentTimer);
     const write = () => {
       const hash = fragment();
+      fragmentTime = performance.now();
       history.replaceState(null, "", location.pathname + location.search + hash);
       for (const link of document.querySelectorAll("a[data-language]")) link.href = otherPage(link.dataset.language) + hash;
     };
     if (now) write();
-    else fragmentTimer = setTimeout(write, 250); // browsers refuse more than a few a second
+    else fragmentTimer = setTimeout(write, fragmentTime + 250 - performance.now()); // browsers refuse more than a few a second
   }
 
   const otherPage = (lang) => location.pathname.replace(/\/(ko|en)\/?$/, "/" + lang) + location.search;
@@ -244,6 +246,10 @@ window.Playground = (() => {
         if (button) button.disabled = !stack.length;
       }
       for (const canvas of element.querySelectorAll("canvas[data-heat]")) draw(canvas);
+      for (const message of element.querySelectorAll(".msg")) { // into view on a narrow screen
+        const over = message.getBoundingClientRect().right + 8 - document.documentElement.clientWidth;
+        if (over > 0) message.style.marginLeft = `${-over}px`;
+      }
     }
 
     function travel(from, to) {
