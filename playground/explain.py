@@ -9,7 +9,7 @@ explanation can claim what the model did not do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -101,9 +101,15 @@ def total(parts: list[list], joiner: str = "+") -> list:
     return out
 
 
+def add_up(values: Iterable[float]) -> float:
+    """Σ, exact where it can be: `math.fsum` alone refuses ∞ − ∞, which is NaN."""
+    found = list(values)
+    return math.fsum(found) if all(map(math.isfinite, found)) else sum(found)
+
+
 def products(lefts: list[Num], rights: list[Num]) -> Explanation:
     """Σ left × right, written out."""
-    value = math.fsum(a.value * b.value for a, b in zip(lefts, rights, strict=True))
+    value = add_up(a.value * b.value for a, b in zip(lefts, rights, strict=True))
     return Explanation(total([[a, "×", b] for a, b in zip(lefts, rights, strict=True)]), value)
 
 
@@ -208,6 +214,18 @@ def copied(name: str) -> Candidate:
     return candidate
 
 
+def log_of(name: str) -> Candidate:
+    """The score that softmax turns into a typed weight: its logarithm; ln 0 = −∞."""
+
+    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
+        weight = cell(flow.get(name, m.head), i, j)
+        if weight is None or weight.value < 0:
+            return None
+        return Explanation(["ln", weight], math.log(weight.value) if weight.value else -math.inf)
+
+    return candidate
+
+
 def constant(value: float) -> Candidate:
     def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation:
         return Explanation([Num(value)], value)
@@ -229,7 +247,7 @@ def softmax_of(nums: list[Num], chosen: int) -> Explanation:
     mine = nums[chosen]
     if mine.value == -math.inf:
         return over([Exp(mine)], [*total([[Exp(n, shift)] for n in seen])], 0.0)
-    power, denominator = math.exp(mine.value - shift), math.fsum(powers)
+    power, denominator = math.exp(mine.value - shift), add_up(powers)
     first = Frac([Exp(mine, shift)], total([[Exp(n, shift)] for n in seen]))
     second = Frac([Num(power)], total([[Num(p)] for p in powers]))
     return Explanation([first, "=", second], power / denominator)
@@ -256,11 +274,11 @@ def share_of(name: str) -> Candidate:
         if source is None:
             return None
         row = [n for n in row_of(source, i) if n.value != -math.inf]
-        mine = float(source.values[i, j])
-        mine = 0.0 if mine == -math.inf else mine
-        top = Num(mine, (source.name, source.head, i, j))
-        bottom = math.fsum(n.value for n in row)
-        return over([top], total([[n] for n in row]), divide(mine, bottom))
+        top = cell(source, i, j)
+        top = Num(0.0) if top.value == -math.inf else top
+        # Summed as the mistake sums it: near 0, another order of adding is another number.
+        bottom = source.values.masked_fill(source.values == -math.inf, 0.0).sum(dim=-1)[i]
+        return over([top], total([[n] for n in row]), divide(top.value, float(bottom)))
 
     return candidate
 
@@ -291,9 +309,10 @@ def kept_share(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
         return None
     alive = keep[m.head] if keep.dim() == 3 else keep
     row = [n for n, k in zip(row_of(weights, i), alive[i].tolist(), strict=True) if k]
-    mine = Num(float(weights.values[i, j] * alive[i, j]), (weights.name, weights.head, i, j))
+    mine, one = cell(weights, i, j), float(alive[i, j])
     bottom = total([[n] for n in row]) or [Num(0.0)]
-    return over([mine], bottom, divide(mine.value, math.fsum(n.value for n in row)))
+    value = divide(mine.value * one, add_up(n.value for n in row))
+    return over([mine, "×", Num(one)], bottom, value)
 
 
 def weighted_sum(values: str, weights: tuple[str, ...] = ("dropped", "weights")) -> Candidate:
@@ -319,7 +338,7 @@ def running_sum(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
     if voices is None:
         return None
     nums = [cell(voices, r, j) for r in range(i + 1)]
-    return Explanation(total([[n] for n in nums]), math.fsum(n.value for n in nums))
+    return Explanation(total([[n] for n in nums]), add_up(n.value for n in nums))
 
 
 def all_voices(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
@@ -359,7 +378,7 @@ def row_sum(name: str) -> Candidate:
         if weights is None or j != 0:
             return None
         nums = row_of(weights, i)
-        return Explanation(total([[n] for n in nums]), math.fsum(n.value for n in nums))
+        return Explanation(total([[n] for n in nums]), add_up(n.value for n in nums))
 
     return candidate
 
@@ -370,7 +389,7 @@ def future_sum(name: str) -> Candidate:
         if weights is None or j != 1:
             return None
         nums = row_of(weights, i)[i + 1 :] or [Num(0.0)]
-        return Explanation(total([[n] for n in nums]), math.fsum(n.value for n in nums))
+        return Explanation(total([[n] for n in nums]), add_up(n.value for n in nums))
 
     return candidate
 
@@ -395,6 +414,7 @@ CANDIDATES: dict[str, list[Candidate]] = {
         copied("scores"),
         divided_by(True, "d_model"),
         divided_by(False, "head_size"),
+        log_of("weights_none"),
     ],
     "masked": [copied("scaled"), constant(-math.inf), constant(0.0)],
     "divided": [share_of("scores")],
@@ -406,7 +426,7 @@ CANDIDATES: dict[str, list[Candidate]] = {
         share_of("masked"),
         share_of("scores"),
     ],
-    "weights_after": [zeroed],
+    "weights_after": [zeroed, copied("weights_none"), constant(0.0)],
     "weights_renormalised": [share_of("weights_after")],
     "weights_none": [softmax_row("scaled")],
     "dropped": [kept(), kept(by_p=True), kept_share, copied("weights")],

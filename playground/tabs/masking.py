@@ -26,7 +26,12 @@ from playground.flow import (
 from playground.render import Html, apart
 from playground.state import State
 from playground.tab import Preset, Tab
-from playground.tabs.self_attention import JOURNEY, JOURNEY_VECTORS, PROJECTION_LINES
+from playground.tabs.self_attention import (
+    JOURNEY,
+    JOURNEY_VECTORS,
+    PROJECTION_LINES,
+    projection_lines,
+)
 from playground.words import Words, same
 
 NAMES = {  # our masking -> the matrix's name on the page
@@ -41,7 +46,7 @@ TITLES = {
     "renormalised": Words("0 after, then ÷ row sum", "뒤에서 0, 다시 ÷ 행의 합"),
     "none": Words("no mask", "마스크 없음"),
 }
-LINES = PROJECTION_LINES | {
+LINES = {
     "scores": "scores = q @ k.mT",
     "scaled": "scaled = scores / q.size(-1) ** 0.5",
     "masked": "masked = scaled.masked_fill(~mask, -torch.inf)",
@@ -79,7 +84,13 @@ def weigh(state: State, name: str, x: Tensor, mask: Tensor) -> Tensor:
     """The weights of one masking; a mistake in mask or softmax spoils only the first."""
     if name == "before" and state.mistake:
         return broken(state, x, mask).weights
-    return MASKINGS[name](scaled_scores(state, x), mask)
+    typed = typed_weights(state)
+    if typed is None or name == "before":
+        return MASKINGS[name](scaled_scores(state, x), mask)
+    if name == "none":
+        return typed[0]  # as typed, whatever its rows sum to
+    after = typed[0].masked_fill(~mask, 0.0)
+    return after if name == "after" else after / after.sum(dim=-1, keepdim=True)
 
 
 def flow(state: State) -> Flow:
@@ -112,7 +123,10 @@ def flow(state: State) -> Flow:
     matrices += [replace(m, rows=tokens, cols=tokens) for m in steps]
     for n, name in enumerate(MASKINGS):
         matrices += variant(state, name, x, right.weights, mask, first=n % 2 == 0)
-    lines = LINES | dict(code.spoiled_lines(state.mistake))
+    lines = LINES | projection_lines(state)
+    if not state.scale:
+        lines["scaled"] = "scaled = scores"
+    lines |= code.spoiled_lines(state.mistake)
     if state.typed:
         lines["scaled"] = "scaled = typed.log()  # the scores that give the typed weights"
         lines["weights_none"] = "none = torch.tensor(...)  # typed by hand"
@@ -219,7 +233,7 @@ def script(state: State) -> str:
     wrong = code.spoiled(state.mistake)
     steps = {step: "\n".join(wrong.get(step, [line])) for step, line in lines.items()}
     others = [
-        "none = scaled.softmax(dim=-1)",
+        "none = scaled.softmax(dim=-1)" if typed is None else "none = typed",
         "after = none.masked_fill(~mask, 0.0)",
         "renormalised = after / after.sum(dim=-1, keepdim=True)",
     ]

@@ -158,6 +158,8 @@ def lines_by_matrix(state: State) -> dict[str, str]:
     of_attend = dict(code.lines_of(code.attend, within(state, "attend")))
     of_heads = dict(code.lines_of(code.multi_head, within(state, "multi_head")))
     of_attend["head_output"] = of_attend.pop("output")
+    if not state.dropout:  # no `dropped` on the page to multiply
+        of_attend["head_output"] = of_attend["head_output"].replace("dropped @", "weights @")
     named = ("q", "k", "v", "concat", "output")
     lines = of_attend | {
         name: of_heads[name].replace("memory", "x").replace("heads.output", "output")

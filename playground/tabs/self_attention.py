@@ -52,9 +52,11 @@ def flow(state: State) -> Flow:
     matrices = [input_matrix(state), *w_matrices(state), *qkv]
     matrices += attention_matrices(state, shown, right)
     mistake = code.active(state.mistake, state.causal, state.dropout > 0)
-    lines = dict(code.lines_of(attend, mistake)) | PROJECTION_LINES
+    lines = dict(code.lines_of(attend, mistake)) | projection_lines(state)
     if state.typed:
         lines["weights"] = TYPED_LINE
+    if not state.dropout:  # no `dropped` on the page to multiply
+        lines["output"] = lines["output"].replace("dropped @", "weights @")
     w_query, w_key, w_value = w_of(state)
     return Flow(
         [replace(m, line=lines.get(m.name, "")) for m in matrices],
@@ -68,6 +70,11 @@ def flow(state: State) -> Flow:
             "dropout": state.dropout,
         },
     )
+
+
+def projection_lines(state: State) -> dict[str, str]:
+    """How q, k and v come from x; without W they are x itself."""
+    return {s: f"{s} = x" for s in "qkv"} if state.w == "identity" else PROJECTION_LINES
 
 
 TYPED_LINE = "weights = torch.tensor(...)  # typed by hand"
