@@ -43,7 +43,7 @@ window.Playground = (() => {
       for (const link of document.querySelectorAll("a[data-language]")) link.href = otherPage(link.dataset.language) + hash;
     };
     if (now) write();
-    else fragmentTimer = setTimeout(write, fragmentTime + 250 - performance.now()); // browsers refuse more than a few a second
+    else fragmentTimer = setTimeout(write, fragmentTime + 350 - performance.now()); // Safari refuses more than 100 in 30 s
   }
 
   const otherPage = (lang) => location.pathname.replace(/\/(ko|en)\/?$/, "/" + lang) + location.search;
