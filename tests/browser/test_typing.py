@@ -138,7 +138,8 @@ def test_a_message_stays_in_view_and_covers_no_neighbour(page: Page, stage: Loca
     message = alert(stage, 0, 2)
     expect(message).to_be_visible()
     box, own = message.bounding_box(), target.bounding_box()
-    assert box["x"] >= 0 and box["x"] + box["width"] <= page.viewport_size["width"]
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= page.viewport_size["width"]
     assert box["y"] >= own["y"] + own["height"]
     top = message.evaluate(
         "m => { const b = m.getBoundingClientRect();"
@@ -287,6 +288,7 @@ def test_a_hostile_name_is_only_a_name(page: Page, stage: Locator) -> None:
     for name in ("${x()}", "{{x()}}", '"><svg onload=x()>'):
         stage.get_by_label("name of token 1", exact=True).fill(name)
         expect(table(stage, "weights").locator("th").first).to_have_text(name)
+    eventually(page, lambda: state(page, "dot-product")["tokens"][0] == name)
     page.reload()
     expect(table(stage, "weights").locator("th").first).to_have_text('"><svg onload=x()>')
     assert page.evaluate("window.harmed") is None
