@@ -169,7 +169,7 @@ window.Playground = (() => {
   /* A tab */
 
   const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head"]; // not worth an undo
-  const core = (state) => JSON.stringify({ ...state, ...Object.fromEntries(LOOKS.map((k) => [k, 0])) });
+  const core = (state) => JSON.stringify(state, (key, value) => (LOOKS.includes(key) ? undefined : value));
 
   function stage(element, props, server, tab, lang) {
     let state = props.value.state;
