@@ -8,6 +8,7 @@ as text in `state.bad`, beside the last number, which stays in use.
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from lessons.grading import TwoReadingsError, parse_number
 from model.errors import PlaygroundError
 from playground import input_errors as errors
 from playground import state as limits
-from playground.flow import Flow, w_of, x_of
+from playground.flow import Flow, Matrix, w_of, x_of
 from playground.render import typed as as_typed
 from playground.state import State, check_field, check_shapes, from_json
 from playground.tab import Tab
@@ -29,23 +30,62 @@ Action = dict[str, Any]
 def apply(tab: Tab, state: State, action: Action) -> State:
     """The state after an action. Raises a `PlaygroundError` when it is refused."""
     do = action.get("do") if isinstance(action, dict) else None
-    if do not in ACTIONS:
+    if not isinstance(do, str) or do not in ACTIONS:
         raise errors.ActionError(found=errors.short(action))
     try:
-        after = settle(ACTIONS[do](tab, state, action))
-    except (KeyError, IndexError, TypeError) as error:
+        after = ACTIONS[do](tab, state, action)
+    except PlaygroundError:
+        raise
+    except (LookupError, TypeError, ValueError, OverflowError) as error:  # no button asks so
         raise errors.ActionError(found=errors.short(json.dumps(action, default=str))) from error
     check_shapes(after)
-    return after
+    return settle(tab, after)
 
 
-def settle(state: State) -> State:
-    """What must follow from a change: a head count that divides, cells that exist."""
+def settle(tab: Tab, state: State) -> State:
+    """What must follow from a change: a head count that divides, weights and cells that exist.
+
+    Raises a `PlaygroundError` where the state cannot be computed.
+    """
     C, n_head = state.channels, state.n_head
     while C % n_head:
         n_head -= 1
     T = len(state.tokens)
-    return state.but(n_head=n_head, head=min(state.head, n_head - 1), query=min(state.query, T - 1))
+    state = state.but(
+        n_head=n_head, head=min(state.head, n_head - 1), query=min(state.query, T - 1)
+    )
+    state = fit_weights(tab, state)
+    flow = tab.flow(state)
+    return state.but(
+        open=state.open if exists(flow, state.open) else None,
+        pins=[cell for cell in state.pins if exists(flow, cell)],
+        ask=state.ask if askable(tab, flow, state.ask) else None,
+    )
+
+
+def exists(flow: Flow, cell: limits.Cell | None) -> bool:
+    """Whether a cell lies in one of the flow's matrices."""
+    m = flow.get(cell[0], cell[1]) if cell else None
+    return m is not None and cell[2] < m.values.size(0) and cell[3] < m.values.size(1)
+
+
+def askable(tab: Tab, flow: Flow, cell: limits.Cell | None) -> bool:
+    """Whether a cell can be predicted: of a matrix the tab asks about, and a finite number."""
+    if cell is None or cell[0] not in tab.ask or not exists(flow, cell):
+        return False
+    return math.isfinite(flow.get(cell[0], cell[1]).values[cell[2], cell[3]])
+
+
+def usable(tab: Tab, found: Any) -> State:
+    """A state from outside (a link, a file, the browser) as this tab can show it.
+
+    Raises a `PlaygroundError` that says why where it cannot.
+    """
+    state = from_json(found)
+    if state.mistake and state.mistake not in tab.mistakes:
+        wanted = errors.short(" | ".join(tab.mistakes), 80)
+        raise errors.LinkError(where="mistake", found=state.mistake, wanted=wanted)
+    return settle(tab, set_mistake(tab, state, state.mistake))
 
 
 # Cells
@@ -71,13 +111,27 @@ def read_number(text: str, kept: float, weight: bool = False) -> float:
     return value
 
 
-def rows_of(state: State, matrix: str, head: int) -> limits.Rows:
-    """The rows behind an editable matrix."""
-    if matrix.startswith("weights"):
-        return (state.weights or [])[head]
-    if matrix not in ("vectors", *W_NAMES):
-        raise KeyError(matrix)
-    return getattr(state, matrix)
+def rows_of(tab: Tab, state: State, matrix: str, head: int) -> limits.Rows:
+    """The rows behind a matrix that can be edited now; `KeyError` for any other."""
+    if matrix == tab.typed_matrix and state.typed:
+        return dict(enumerate(state.weights or []))[head]
+    if (matrix == "vectors" and state.x == "typed") or (matrix in W_NAMES and state.w == "typed"):
+        return {0: getattr(state, matrix)}[head]
+    raise KeyError(matrix)
+
+
+def place(rows: limits.Rows, action: Action) -> tuple[int, int]:
+    """The row and column that an action speaks of; `KeyError` where there is no such cell."""
+    i, j = action["row"], action["col"]
+    if i not in range(len(rows)) or j not in range(len(rows[0])):
+        raise KeyError((i, j))
+    return int(i), int(j)
+
+
+def marked(state: State, key: str, text: str) -> State:
+    """The state with a text that is no number, beside the last number; the oldest make room."""
+    others = [(k, v) for k, v in state.bad.items() if k != key][1 - limits.MAX_BAD :]
+    return state.but(bad=dict([*others, (key, text[:200])]))
 
 
 def with_rows(state: State, matrix: str, head: int, rows: limits.Rows) -> State:
@@ -96,33 +150,36 @@ def replaced(rows: limits.Rows, i: int, j: int, value: float) -> limits.Rows:
 
 
 def cell(tab: Tab, state: State, action: Action) -> State:
-    name, head, i, j = action["matrix"], action.get("head", 0), action["row"], action["col"]
-    text, key = str(action["text"]), f"{name}:{head}:{i}:{j}"
-    rows = rows_of(state, name, head)
+    name, head = action["matrix"], action.get("head", 0)
+    rows = rows_of(tab, state, name, head)
+    i, j = place(rows, action)
+    text, key = errors.readable(action["text"]), f"{name}:{head}:{i}:{j}"
     bad = {k: v for k, v in state.bad.items() if k != key}
     try:
         value = read_number(text, rows[i][j], weight=name.startswith("weights"))
     except PlaygroundError:
-        return state.but(bad={**bad, key: text[:200]})
+        return marked(state, key, text)
     return with_rows(state, name, head, replaced(rows, i, j, value)).but(bad=bad)
 
 
 def paste(tab: Tab, state: State, action: Action) -> State:
     """A block from a spreadsheet, from a cell on; the vectors grow to hold it."""
-    name, head, i, j = action["matrix"], action.get("head", 0), action["row"], action["col"]
+    name, head = action["matrix"], action.get("head", 0)
+    rows = rows_of(tab, state, name, head)
+    i, j = place(rows, action)
     block = [split_row(line) for line in str(action["text"]).strip("\r\n").splitlines()]
+    if not any(any(line) for line in block):
+        raise errors.PasteEmptyError()
     height, breadth = len(block), max(map(len, block))
+    room = (len(rows) - i, len(rows[0]) - j)
     if name == "vectors":
         room = (limits.MAX_TOKENS - i, limits.MAX_TYPED - j)
-    else:
-        rows = rows_of(state, name, head)
-        room = (len(rows) - i, len(rows[0]) - j)
     if height > room[0] or breadth > room[1]:
         raise errors.PasteError(rows=height, cols=breadth, room_rows=room[0], room_cols=room[1])
     if name == "vectors":
         T, d = len(state.tokens), state.width
         state = resize(state, max(T, i + height), max(d, j + breadth))
-    rows = rows_of(state, name, head)
+    rows = rows_of(tab, state, name, head)
     for r, line in enumerate(block):
         for c, text in enumerate(line):
             try:
@@ -148,8 +205,8 @@ def split_row(line: str) -> list[str]:
 
 
 def token(tab: Tab, state: State, action: Action) -> State:
-    i, text = action["index"], str(action["text"]).strip()
-    kept = state.tokens[i]
+    i, text = action["index"], errors.readable(action["text"]).strip()
+    kept = dict(enumerate(state.tokens))[i]
     if not text:
         raise errors.NameEmptyError(kept=kept)
     if len(text) > limits.MAX_NAME:
@@ -177,7 +234,7 @@ def remove(tab: Tab, state: State, action: Action) -> State:
         tokens=[state.tokens[n] for n in stay],
         vectors=[state.vectors[n] for n in stay] if len(state.vectors) == T else state.vectors,
         weights=weights,
-        query=state.query - (state.query > gone),
+        query=min(state.query - (state.query > gone), T - 2),
         open=None,
         pins=[],
         ask=None,
@@ -198,7 +255,7 @@ def resize(state: State, T: int, d: int | None) -> State:
     changes: dict[str, Any] = {"tokens": tokens, "bad": {}}
     if state.x == "seeded":
         d = state.width if d is None else d
-        limit(d, limits.MAX_WIDTH)
+        limit(d, limits.MAX_TYPED if state.w == "typed" else limits.MAX_WIDTH)
         changes["x_width"] = d
         changes["vectors"] = padded(state.vectors, T, len(state.vectors[0]))
     else:
@@ -240,6 +297,7 @@ def set_(tab: Tab, state: State, action: Action) -> State:
     bad = {k: v for k, v in state.bad.items() if k != f"set:{key}"}
     if key in limits.RANGES or key == "dropout":
         low, high = limits.RANGES.get(key, (0, limits.MAX_DROPOUT))
+        high = len(state.tokens) - 1 if key == "query" else high
         kept = getattr(state, key)
         try:
             number = parse_number(str(value))
@@ -247,25 +305,32 @@ def set_(tab: Tab, state: State, action: Action) -> State:
             if not whole or not low <= number <= high:
                 raise errors.RangeError(found=value, low=low, high=high, kept=kept)
         except PlaygroundError:
-            return state.but(bad={**bad, f"set:{key}": str(value)[:200]})
+            if key not in FIELDS:
+                raise
+            return marked(state, f"set:{key}", errors.readable(value))
         value = number if key == "dropout" else int(number)
     if key == "n_head" and state.channels % value:
         raise errors.RangeError(found=value, low=1, high=state.channels, kept=state.n_head)
-    changed = state.but(**{key: check_field(key, value)}, bad=bad)
-    return fit_weights(tab, changed) if key == "n_head" else changed
+    if key == "x_width" and state.x == "seeded":
+        return resize(state, len(state.tokens), value)
+    return state.but(**{key: check_field(key, value)}, bad=bad)
 
 
+FIELDS = ("x_seed", "x_width", "w_seed", "d_out", "dropout_seed")  # typed: a message beside each
 SWITCHES = ("scale", "causal", "show_w", "show_code", "w_init", "dropout")
 
 
 def set_x(tab: Tab, state: State, value: str) -> State:
     """Typed vectors keep the numbers that the seed had drawn, where they fit."""
     check_field("x", value)
-    if value == "typed" and state.x == "seeded":
+    if value == state.x:
+        return state
+    if value == "typed":
         limit(state.x_width, limits.MAX_TYPED)
         rows = [[round(v, 4) for v in row] for row in x_of(state).tolist()]
         return state.but(x="typed", vectors=rows)
-    return resize(state.but(x=value), len(state.tokens), state.x_width)
+    d = state.width if state.w == "typed" else state.x_width  # a typed W keeps its rows
+    return resize(state.but(x=value), len(state.tokens), d)
 
 
 def set_w(tab: Tab, state: State, value: str) -> State:
@@ -294,17 +359,22 @@ def set_typed(tab: Tab, state: State, value: bool) -> State:
     check_field("typed", value)
     if not value:
         return state.but(typed=False, ask=None)
-    return fit_weights(tab, state.but(typed=True, mistake="", ask=None), fresh=not state.weights)
+    return fit_weights(tab, state.but(typed=True, mistake="", ask=None))
 
 
-def fit_weights(tab: Tab, state: State, fresh: bool = False) -> State:
+def fit_weights(tab: Tab, state: State) -> State:
     """Weights to type, one matrix a head; computed anew where there are none that fit."""
     if not state.typed:
         return state
     made = tab.flow(state.but(typed=False, mistake=""))
-    shown = [m.values.tolist() for m in made.matrices if m.name == tab.typed_matrix]
-    same = state.weights and [len(w) for w in state.weights] == [len(w) for w in shown]
-    return state if same and not fresh else state.but(weights=shown)
+    heads = sorted((m for m in made.matrices if m.name == tab.typed_matrix), key=lambda m: m.head)
+    shown = [m.values.tolist() for m in heads]
+    fits = [shape(w) for w in state.weights or []] == [shape(w) for w in shown]
+    return state if fits else state.but(weights=shown)
+
+
+def shape(rows: limits.Rows) -> tuple[int, int]:
+    return len(rows), len(rows[0])
 
 
 def set_mistake(tab: Tab, state: State, value: str) -> State:
@@ -340,10 +410,10 @@ def ask(tab: Tab, state: State, action: Action) -> State:
         raise KeyError(name)
     flow = tab.flow(state)
     m = flow.get(name, state.head) or flow.get(name)
-    return state.but(ask=pick(flow, m, int(action["seed"])), answer="", open=None, pins=[])
+    return state.but(ask=pick(m, int(action["seed"])), answer="", open=None, pins=[])
 
 
-def pick(flow: Flow, m: Any, seed: int) -> list:
+def pick(m: Matrix, seed: int) -> limits.Cell:
     """A cell that is worth a thought: not masked, not 0, not NaN."""
     places = [
         [i, j]
@@ -351,12 +421,13 @@ def pick(flow: Flow, m: Any, seed: int) -> list:
         for j, value in enumerate(row)
         if value == value and abs(value) not in (0.0, float("inf"))
     ]
-    place = random.Random(seed).choice(places or [[0, 0]])
-    return [m.name, m.head, *place]
+    if not places:
+        raise errors.NothingToAskError(name=m.symbol)
+    return [m.name, m.head, *random.Random(seed).choice(places)]
 
 
 def answer(tab: Tab, state: State, action: Action) -> State:
-    return state.but(answer=str(action["text"])[:64])
+    return state.but(answer=errors.readable(action["text"])[:64])
 
 
 def reveal(tab: Tab, state: State, action: Action) -> State:
@@ -383,8 +454,7 @@ def reset(tab: Tab, state: State, action: Action) -> State:
 
 def load(tab: Tab, state: State, action: Action) -> State:
     """A state from a link, a file, or the undo list."""
-    found = settle(from_json(action["state"]))
-    return set_mistake(tab, found, found.mistake) if found.mistake else found
+    return usable(tab, action["state"])
 
 
 ACTIONS: dict[str, Callable[[Tab, State, Action], State]] = {

@@ -49,6 +49,7 @@ class Matrix:
     new_row: bool = False  # starts a new line of the equation
     above: bool = False  # its operation is written above it, not beside it
     digits: int = 2  # decimals in its cells
+    causal: bool = False  # a 0 above its diagonal is a hidden key, not a small weight
     shown: bool = True  # else only there for the glass box to draw on
 
     @property
@@ -250,7 +251,10 @@ def attention_matrices(
                 kind="weight",
             )
         )
-    placed = [replace(m, rows=tokens, cols=tokens, head=head) for m in steps]
+    placed = [
+        replace(m, rows=tokens, cols=tokens, head=head, causal=causal and m.kind == "weight")
+        for m in steps
+    ]
     placed.append(Matrix("output", "output", shown.output, rows=tokens, op=same("× V"), head=head))
     if shown is right:
         return placed

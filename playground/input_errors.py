@@ -15,9 +15,14 @@ from __future__ import annotations
 from model.errors import PlaygroundError
 
 
+def readable(text: object) -> str:
+    """Text that can be sent: half a character (a lone surrogate, which JSON allows) becomes ?."""
+    return str(text).encode("utf-8", "replace").decode()
+
+
 def short(value: object, most: int = 24) -> str:
     """`value` as text, cut so that a message stays readable."""
-    text = value if isinstance(value, str) else repr(value)
+    text = readable(value if isinstance(value, str) else repr(value))
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -58,8 +63,18 @@ class PasteError(PlaygroundError):
 
 
 class PasteCellError(PlaygroundError):
-    en = "In the pasted block, row {row}, column {col} holds “{found}”, which is not a number. Nothing was changed."
-    ko = "붙여 넣은 표의 {row}행 {col}열에 있는 ‘{found}’ 값은 숫자가 아닙니다. 아무것도 바꾸지 않았습니다."
+    en = "In the pasted block, row {row}, column {col} holds “{found}”, which cannot be used. Nothing was changed."
+    ko = "붙여 넣은 표의 {row}행 {col}열에 있는 ‘{found}’ 값은 쓸 수 없습니다. 아무것도 바꾸지 않았습니다."
+
+
+class PasteEmptyError(PlaygroundError):
+    en = "There is nothing in what was pasted. Nothing was changed."
+    ko = "붙여 넣은 내용이 비어 있습니다. 아무것도 바꾸지 않았습니다."
+
+
+class NothingToAskError(PlaygroundError):
+    en = "{name} has no number to predict now: every cell is 0, −∞ or NaN."
+    ko = "지금 {name}에는 예측할 숫자가 없습니다. 모든 칸이 0이거나 −∞ 또는 NaN입니다."
 
 
 class NameEmptyError(PlaygroundError):

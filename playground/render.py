@@ -103,6 +103,7 @@ def matrix(
     n_rows, n_cols = m.values.shape
     shape = f"{n_rows} × {n_cols}"
     note = f" · {m.note(lang, seed=state.x_seed)}" if m.note else ""
+    first_wrong = first_wrong and not veiled  # how far it is off would tell what is hidden
     badge = wrong_badge(m, lang, first_wrong)
     csv = Html(
         f'<button type="button" class="mini" data-client="csv" data-matrix-name="{m.name}" data-matrix-head="{m.head}" '
@@ -215,7 +216,7 @@ def read_cell(m: Matrix, i: int, j: int, value: float, largest: float, mark: str
     own = f" h{(j // m.heads_columns) % HUES}" if m.heads_columns else ""
     focus = "0" if (i, j) == (0, 0) or " sel" in mark else "-1"
     place = f'data-row="{i}" data-col="{j}" tabindex="{focus}"'
-    if value == -math.inf or (m.kind == "weight" and value == 0 and m.cols and j > i):
+    if value == -math.inf or (m.causal and value == 0 and j > i):
         return f'<td {place} class="masked{mark}{own}">{number(value)}</td>'
     if not math.isfinite(value):
         return f'<td {place} class="nan{mark}{own}">{number(value)}</td>'

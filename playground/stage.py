@@ -15,8 +15,8 @@ from typing import Any
 import gradio as gr
 
 from model.errors import PlaygroundError
-from playground.actions import apply
-from playground.state import State, from_json
+from playground.actions import apply, usable
+from playground.state import State
 from playground.tab import Tab, tabs
 from playground.view import view
 from playground.words import LANGUAGES
@@ -27,18 +27,17 @@ MOST_ACTIONS = 200  # in one request; a person makes a few between two answers
 
 def act(request: dict[str, Any]) -> dict[str, Any]:
     """{tab, lang, state, actions} -> {html, state, code?, notice?}; wrong input is a notice."""
+    request = request if isinstance(request, dict) else {}
     tab, lang = known(request)
     notice = ""
     try:
-        state = from_json(request["state"]) if request.get("state") else tab.default
+        state = usable(tab, request["state"]) if request.get("state") else tab.default
     except PlaygroundError as error:
         state, notice = tab.default, error.text(lang)
     actions = request.get("actions")
     for action in actions[:MOST_ACTIONS] if isinstance(actions, list) else []:
         try:
-            after = apply(tab, state, action)
-            tab.flow(after)  # a state that cannot be computed is refused here, and left
-            state = after
+            state = apply(tab, state, action)
         except PlaygroundError as error:
             notice = error.text(lang)
     return answer(tab, state, lang, notice)
@@ -48,8 +47,8 @@ def answer(tab: Tab, state: State, lang: str, notice: str = "") -> dict[str, Any
     try:
         html = view(tab, state, lang, notice)
     except PlaygroundError as error:
-        state = tab.default
-        html = view(tab, state, lang, error.text(lang))
+        state, notice = tab.default, error.text(lang)
+        html = view(tab, state, lang, notice)
     made = {"html": html, "state": state.to_json(), "notice": notice}
     if state.show_code:
         made["code"] = tab.script(state)
@@ -58,6 +57,7 @@ def answer(tab: Tab, state: State, lang: str, notice: str = "") -> dict[str, Any
 
 def known(request: dict[str, Any]) -> tuple[Tab, str]:
     """The tab and language asked for; the first ones where they are unknown."""
+    request = request if isinstance(request, dict) else {}
     found = tabs()
     tab = found.get(str(request.get("tab")), next(iter(found.values())))
     lang = request.get("lang")
@@ -68,10 +68,10 @@ def table(request: dict[str, Any]) -> str:
     """{tab, lang, state, matrix, head} -> that matrix as CSV, numbers unrounded."""
     tab, lang = known(request)
     try:
-        state = from_json(request.get("state") or {})
-        m = tab.flow(state).get(str(request.get("matrix")), int(request.get("head") or 0))
-    except (PlaygroundError, ValueError, TypeError):
-        m = None
+        state = usable(tab, request["state"])
+        m = tab.flow(state).get(request["matrix"], int(request.get("head") or 0))
+    except (LookupError, TypeError, ValueError, OverflowError):  # no button of the page asks so
+        return ""
     if m is None:
         return ""
     out = io.StringIO()
@@ -88,7 +88,7 @@ def table(request: dict[str, Any]) -> str:
 
 def safe(name: str) -> str:
     """A token as a spreadsheet cell: never a formula."""
-    return f"'{name}" if name[:1] in "=+-@\t" else name
+    return f"'{name}" if name.lstrip()[:1] in tuple("=+-@") or name[:1].isspace() else name
 
 
 class Stage(gr.HTML):

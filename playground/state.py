@@ -21,6 +21,7 @@ LARGEST = 1e6  # of a typed number: its products stay far from overflow
 MAX_SEED = 2**31 - 1
 MAX_DROPOUT = 0.9
 MAX_PINS = 3
+MAX_BAD = 64  # cells at once whose text is no number
 
 Rows = list[list[float]]
 Cell = list  # [matrix, head, row, column]
@@ -136,12 +137,12 @@ def check_field(name: str, value: Any) -> Any:
         if not is_number(value) or not 0 <= value <= MAX_DROPOUT:
             refuse(f"0 … {MAX_DROPOUT}")
     elif name in ("mistake", "answer", "preset"):
-        if not isinstance(value, str) or len(value) > 64:
+        if not is_text(value, 64):
             refuse("text, ≤ 64")
     elif name == "tokens":
         if not isinstance(value, list) or not 1 <= len(value) <= MAX_TOKENS:
             refuse(f"1 … {MAX_TOKENS} tokens")
-        if not all(isinstance(t, str) and t.strip() and len(t) <= MAX_NAME for t in value):
+        if not all(is_text(t, MAX_NAME) and t.strip() for t in value):
             refuse(f"names, 1 … {MAX_NAME} characters")
     elif name in ("vectors", "w_query", "w_key", "w_value", "w_out"):
         if not (value is None and name != "vectors"):
@@ -152,6 +153,8 @@ def check_field(name: str, value: Any) -> Any:
                 refuse("[[...], ...]")
             for rows in value:
                 check_rows(name, rows)
+                if any(number < 0 for row in rows for number in row):
+                    refuse("≥ 0")
     elif name in ("open", "ask"):
         if value is not None and not is_cell(value):
             refuse("[matrix, head, row, column]")
@@ -159,8 +162,8 @@ def check_field(name: str, value: Any) -> Any:
         if not isinstance(value, list) or len(value) > MAX_PINS or not all(map(is_cell, value)):
             refuse(f"≤ {MAX_PINS} cells")
     elif name == "bad":
-        ok = isinstance(value, dict) and len(value) <= 64
-        if not ok or not all(isinstance(v, str) and len(v) <= 200 for v in value.values()):
+        ok = isinstance(value, dict) and len(value) <= MAX_BAD
+        if not ok or not all(is_text(k, 64) and is_text(v, 200) for k, v in value.items()):
             refuse("{cell: text}")
     return value
 
@@ -201,9 +204,18 @@ def check_shapes(state: State) -> None:
             if rows is None:
                 raise errors.LinkError(where=name, found="null", wanted="[[...]]")
             agree(f"{name} rows", len(rows), state.width)
-            if name != "w_value":
-                agree(f"{name} columns", len(rows[0]), state.channels)
-    agree("query", state.query < T, True)
+            agree(f"{name} columns", len(rows[0]), state.channels)
+        if max(state.width, state.channels) > MAX_TYPED:
+            raise errors.LinkError(
+                where="w_query",
+                found=f"{state.width} × {state.channels}",
+                wanted=f"≤ {MAX_TYPED} × {MAX_TYPED}",
+            )
+        if state.w_out is not None:
+            size = f"{state.channels} × {state.channels}"
+            agree("w_out", f"{len(state.w_out)} × {len(state.w_out[0])}", size)
+    if state.query >= T:
+        raise errors.LinkError(where="query", found=state.query, wanted=f"0 … {T - 1}")
     if state.typed:
         for rows in state.weights or []:
             agree("weights columns", len(rows[0]), T)
@@ -213,12 +225,16 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
 
 
+def is_text(value: Any, most: int) -> bool:
+    """Text of at most that many characters, none of them half a character."""
+    return isinstance(value, str) and len(value) <= most and errors.readable(value) == value
+
+
 def is_cell(value: Any) -> bool:
     """[matrix, head, row, column] with whole numbers that a matrix could have."""
     return (
         isinstance(value, list)
         and len(value) == 4
-        and isinstance(value[0], str)
-        and len(value[0]) <= 32
+        and is_text(value[0], 32)
         and all(type(n) is int and 0 <= n < MAX_WIDTH for n in value[1:])
     )

@@ -41,7 +41,8 @@ def view(tab: Tab, state: State, lang: str, notice: str = "") -> Html:
         f"{tab.extra(flow, state, lang) if tab.extra and revealed else ''}"
         f"{equation(flow, state, lang, hidden)}"
         f"{glass_boxes(flow, state, lang, hidden)}"
-        f"{breakage(flow, state, lang)}{controls(tab, state, lang)}{code_box(tab, state, lang)}"
+        f"{breakage(flow, state, lang) if revealed else ''}{controls(tab, state, lang)}"
+        f"{code_box(tab, state, lang) if revealed else ''}"
         f"{legend(lang)}</section></div>"
     )
 
@@ -86,8 +87,8 @@ def judge(tab: Tab, state: State, flow: Flow) -> Verdict | None:
         return None
     name, head, i, j = state.ask
     m = flow.get(name, head)
-    if m is None or i >= m.values.size(0) or j >= m.values.size(1):
-        return None
+    assert m is not None, "settled: only a cell that exists is asked"
+    right = float(m.values[i, j])
     try:
         answer = parse_number(state.answer)
     except PlaygroundError:
@@ -102,7 +103,7 @@ def judge(tab: Tab, state: State, flow: Flow) -> Verdict | None:
             continue  # this mistake cannot be made with these sizes
         if other is not None and other.values.shape == m.values.shape:
             wrong[mistake] = float(other.values[i, j])
-    return diagnose(answer, float(m.values[i, j]), wrong)
+    return diagnose(answer, right, wrong)
 
 
 def predict(tab: Tab, state: State, flow: Flow, verdict: Verdict | None, lang: str) -> Html:
@@ -123,8 +124,6 @@ def predict(tab: Tab, state: State, flow: Flow, verdict: Verdict | None, lang: s
         )
     name, head, i, j = state.ask
     m = flow.get(name, head)
-    if m is None:
-        return Html("")
     question = ASKED(lang, name=m.symbol, cell=cell_words(m, state, i, j))
     right = verdict is not None and verdict.correct
     again = button(

@@ -168,6 +168,7 @@ def variant(
         kind="weight",
         op=TITLES[name],
         above=True,
+        causal=name != "none",
         new_row=first,
         right=right if name == "before" and state.mistake else None,
         editable=state.typed and name == "none",
