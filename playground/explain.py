@@ -114,11 +114,11 @@ def products(lefts: list[Num], rights: list[Num]) -> Explanation:
 
 
 def row_of(m: Matrix, i: int) -> list[Num]:
-    return [Num(float(v), (m.name, m.head, i, d)) for d, v in enumerate(m.values[i])]
+    return [Num(v, (m.name, m.head, i, d)) for d, v in enumerate(m.values[i].tolist())]
 
 
 def column_of(m: Matrix, j: int) -> list[Num]:
-    return [Num(float(v), (m.name, m.head, i, j)) for i, v in enumerate(m.values[:, j])]
+    return [Num(v, (m.name, m.head, i, j)) for i, v in enumerate(m.values[:, j].tolist())]
 
 
 def over(top: list, bottom: list, value: float) -> Explanation:
@@ -150,7 +150,7 @@ def projected(w_name: str) -> Candidate:
 
 
 def w_column(name: str, w: Tensor, j: int) -> list[Num]:
-    return [Num(float(v), (name, 0, i, j)) for i, v in enumerate(w[:, j])]
+    return [Num(v, (name, 0, i, j)) for i, v in enumerate(w[:, j].tolist())]
 
 
 def from_slice(flow: Flow, m: Matrix, i: int, j: int, w_name: str, w: Tensor):
