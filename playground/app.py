@@ -61,7 +61,7 @@ def page(lang: str) -> None:
         apply_default_css=False,
         elem_id="top",
     )
-    with gr.Tabs(elem_id="tabs"):
+    with gr.Tabs(elem_id="tabs", overflow_behavior="wrap"):
         for n, tab in enumerate(tabs().values()):
             with gr.Tab(tab.title(lang), id=tab.name):
                 Stage(tab, lang, filled=n == 0)

@@ -198,6 +198,7 @@ window.Playground = (() => {
         queue = [];
         try {
           reply = await server.act({ tab, lang, state, actions: batch.map((b) => b.action) });
+          if (!reply) throw new Error("no answer"); // Gradio swallows what went wrong
         } catch {
           queue = batch.concat(queue); // nothing typed is lost: wait and try again
           toast(words.offline || "");
@@ -335,7 +336,9 @@ window.Playground = (() => {
       },
       async csv(button) {
         const { matrixName: matrix, matrixHead: head } = button.dataset;
-        save(`${matrix}.csv`, "\ufeff" + (await server.table({ tab, lang, state, matrix, head })), "text/csv");
+        const text = await server.table({ tab, lang, state, matrix, head });
+        if (text) save(`${matrix}.csv`, "\ufeff" + text, "text/csv");
+        else toast(words.offline || "");
       },
     };
 
