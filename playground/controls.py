@@ -64,6 +64,15 @@ def button(label: str, *attributes: str, disabled: bool = False, classes: str = 
     )
 
 
+def close_button(attribute: str, lang: str) -> Html:
+    return Html(
+        f'<button type="button" {attribute} aria-label="{esc(CLOSE(lang))}" title="{esc(CLOSE(lang))}">×</button>'
+    )
+
+
+CLOSE = Words("Close", "닫기")
+
+
 def tokens(tab: Tab, state: State, lang: str) -> Html:
     T, d = len(state.tokens), state.width
     most = limits.MAX_TYPED if state.x == "typed" else limits.MAX_WIDTH

@@ -78,6 +78,19 @@ class Flow:
         return next((m for m in self.matrices if m.differs > 1e-12), None)
 
 
+def groups(flow: Flow) -> list[list[Matrix]]:
+    """Matrices by operation: one with an `op` opens a group, those after it join."""
+    out: list[list[Matrix]] = []
+    for m in flow.matrices:
+        if not m.shown:
+            continue
+        if m.op is not None or not out:
+            out.append([m])
+        else:
+            out[-1].append(m)
+    return out
+
+
 def distance(a: Tensor, b: Tensor) -> float:
     """Largest |a - b|; equal infinities are 0 apart, NaN or one infinity is infinitely far."""
     if a.shape != b.shape:

@@ -11,8 +11,10 @@ import math
 from html import escape
 from typing import Any
 
-from playground.explain import Exp, Explanation, Frac, Num, Source
+from model.errors import PlaygroundError
+from playground.arithmetic import Exp, Explanation, Frac, Num, Source
 from playground.flow import Flow, Matrix
+from playground.reading import read_number, typed
 from playground.state import State
 from playground.words import Words
 
@@ -53,12 +55,6 @@ def number(value: float, digits: int = 2) -> str:
         return "0"
     text = f"{value:.3e}" if abs(value) >= 1e5 else f"{value:.{digits}f}"
     return text.replace("-", "−") if not text.endswith("e-") else text
-
-
-def typed(value: float) -> str:
-    """A number as an input holds it: short, with the hyphen a keyboard has."""
-    text = f"{value:.6g}"
-    return text if float(text) == value else f"{value:.4f}"
 
 
 def token_label(state: State, index: int) -> Html:
@@ -253,14 +249,12 @@ def input_cell(m: Matrix, state: State, lang: str, i: int, j: int, value: float,
 
 def why_bad(m: Matrix, text: str, value: float, lang: str) -> str:
     """The message beside a cell; none while a number is only half typed."""
-    from playground.actions import read_number
-
     if text.strip() in ("-", "−", "+", ".", ",", "-.", "−."):
         return ""
     try:
         read_number(text, value, weight=m.name.startswith("weights"))
-    except ValueError as error:
-        return error.text(lang)  # type: ignore[attr-defined]
+    except PlaygroundError as error:
+        return error.text(lang)
     return ""
 
 

@@ -21,6 +21,7 @@ LARGEST = 1e6  # of a typed number: its products stay far from overflow
 MAX_SEED = 2**31 - 1
 MAX_DROPOUT = 0.9
 MAX_PINS = 3
+W_NAMES = ("w_query", "w_key", "w_value", "w_out")
 MAX_BAD = 64  # cells at once whose text is no number
 
 Rows = list[list[float]]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from model.attention import attend
 from model.mistakes import names
 from playground import code
-from playground.explain import equal
+from playground.arithmetic import equal
 from playground.flow import (
     Flow,
     attention_matrices,
