@@ -218,7 +218,8 @@ def read_cell(m: Matrix, i: int, j: int, value: float, largest: float, mark: str
         return f'<td {place} class="nan{mark}{own}">{number(value)}</td>'
     if m.kind == "weight":
         p = min(abs(value), 1.0) * 88
-        kind = "neg" if value < 0 else "w deep" if p > 46 else "w"
+        deep = p > 72  # there black and white read equally well, on either paper
+        kind = "neg" if value < 0 else "w deep" if deep else "w"
         p = min(p, 62) if value < 0 else p
     else:
         p = abs(value) / largest * 62
