@@ -9,14 +9,15 @@ import pytest
 import torch
 
 from model.multihead import merge_heads, split_heads
-from playground.explain import Exp, Frac, Num, explain, numbers
+from playground.arithmetic import Exp, Frac, Num, numbers
+from playground.explain import explain
 from playground.flow import Flow, Matrix
 from playground.state import State
 from playground.tab import tabs
 from tests.playground.random_states import broken_presets, presets, random_states
 
-MOST_CELLS = 120  # of a preset's matrix, picked by chance where there are more
-FEW_CELLS = 12  # of a random state's matrix: there are thousands
+MOST_CELLS = 40  # of a preset's matrix, picked by chance where there are more
+FEW_CELLS = 6  # of a random state's matrix: there are thousands
 
 
 def worth(part: Num | Exp | Frac) -> float:
