@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from scripts.browser import ARGS, find
 from tests.conftest import AppServer
 
 Visit = Callable[..., Page]
+DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 MILLISECONDS = 10_000  # the longest a page may take to show what is waited for
 
 
@@ -24,21 +25,28 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="package")
+def desk(browser: Browser, app_url: AppServer) -> BrowserContext:
+    """The context of most tests: a desktop's screen, and scripts loaded once."""
+    return browser.new_context(**DESKTOP, base_url=app_url.url)
+
+
 @pytest.fixture
-def visit(browser: Browser, app_url: AppServer) -> Iterator[Visit]:
-    """`visit("/en", **options of a context)` opens a page as a person of its own.
+def visit(browser: Browser, desk: BrowserContext, app_url: AppServer) -> Iterator[Visit]:
+    """`visit("/en", **options)` opens a page; with options, in a context of its own.
 
     Fails the test if a page wrote to the console, threw, or asked another host.
     """
-    contexts, noise = [], []
+    opened: list[Page | BrowserContext] = []
+    noise: list[str] = []
 
     def open_page(address: str = "/en", **options: object) -> Page:
-        context = browser.new_context(
-            base_url=app_url.url, **{"viewport": {"width": 1280, "height": 900}, **options}
-        )
-        contexts.append(context)
-        context.set_default_timeout(MILLISECONDS)
+        context = desk
+        if options:
+            context = browser.new_context(**{**DESKTOP, **options}, base_url=app_url.url)
         page = context.new_page()
+        opened.append(context if options else page)
+        page.set_default_timeout(MILLISECONDS)
         page.on("console", lambda message: noise.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: noise.append(f"thrown: {error}"))
         page.on("request", lambda request: noise.extend(foreign(request.url, app_url.url)))
@@ -47,8 +55,8 @@ def visit(browser: Browser, app_url: AppServer) -> Iterator[Visit]:
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page_or_context in opened:
+        page_or_context.close()
     assert noise == []
 
 

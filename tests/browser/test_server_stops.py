@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser.conftest import DESKTOP
 from tests.browser.pages import button, eventually, field, numbers, tab
 from tests.conftest import ROOT, AppServer, answers, start_app
 
@@ -25,7 +26,7 @@ def own(tmp_path: Path) -> Iterator[AppServer]:
 
 
 def test_what_was_typed_survives(browser: Browser, own: AppServer) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = browser.new_context(**DESKTOP)
     page = context.new_page()
     thrown = []
     page.on("pageerror", lambda error: thrown.append(str(error)))
