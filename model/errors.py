@@ -11,6 +11,7 @@
     │   ├── MaskShapeError   a mask that does not fit the scores
     │   └── CacheError       more tokens than the cache holds
     ├── HeadsError        n_head does not divide the width
+│   └── SliceError       n_head does not divide the inputs
     ├── NotFiniteError    NaN or infinity where a number is needed
     ├── OverflowsError    numbers so large that their products are infinite
     ├── FullyMaskedError  a query with no key left to attend to
@@ -87,7 +88,12 @@ class CacheError(ShapeError):
 
 class HeadsError(PlaygroundError):
     en = "A width of {width} cannot be split among {n_head} heads; n_head must divide {width}."
-    ko = "너비 {width}는 헤드 {n_head}개로 나누어떨어지지 않습니다. n_head는 {width}의 약수여야 합니다."
+    ko = "너비({width})를 헤드 {n_head}개로 똑같이 나눌 수 없습니다. n_head에는 {width}의 약수를 써야 합니다."
+
+
+class SliceError(HeadsError):
+    en = "Inputs {width} wide cannot be cut into {n_head} equal slices, one a head: use a width that {n_head} divides."
+    ko = "너비가 {width}인 입력은 헤드마다 하나씩 {n_head}조각으로 똑같이 자를 수 없습니다. {n_head}의 배수인 너비를 쓰십시오."
 
 
 class NotFiniteError(PlaygroundError):

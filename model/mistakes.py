@@ -25,6 +25,7 @@ import torch
 from torch import Tensor
 
 from model.attention import AttentionTrace, attend, resume
+from model.errors import SliceError
 from model.multihead import MultiHeadTrace, merge_heads, multi_head, split_heads
 
 
@@ -192,6 +193,8 @@ def dropout_renormalised(q, k, v, mask=None, *, dropout=0.0, keep=None, **option
 def slice_instead_of_project(x, w_query, w_key, w_value, w_out, n_head, mask=None, **options):
     """Each head gets only its slice of the inputs, instead of projecting all of them."""
     right = multi_head(x, w_query, w_key, w_value, w_out, n_head, mask, **options)
+    if x.size(-1) % n_head:
+        raise SliceError(width=x.size(-1), n_head=n_head)
     q = split_heads(x, n_head) @ diagonal_blocks(w_query, n_head)
     k = split_heads(x, n_head) @ diagonal_blocks(w_key, n_head)
     v = split_heads(x, n_head) @ diagonal_blocks(w_value, n_head)

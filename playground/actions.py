@@ -111,7 +111,7 @@ def ask(tab: Tab, state: State, action: Action) -> State:
         raise KeyError(name)
     flow = tab.flow(state)
     m = flow.get(name, state.head) or flow.get(name)
-    return state.but(ask=pick(m, int(action["seed"])), answer="", open=None, pins=[])
+    return state.but(ask=pick(m, int(action["seed"])), answer="", open=None, pins=[], step=0)
 
 
 def pick(m: Matrix, seed: int) -> limits.Cell:

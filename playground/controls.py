@@ -46,7 +46,7 @@ def whole_number(state: State, lang: str, key: str, label: str) -> Html:
     low, high = limits.RANGES[key]
     message = ""
     if wrong is not None:
-        error = errors.RangeError(
+        error = errors.WholeError(
             found=errors.short(wrong), low=low, high=high, kept=getattr(state, key)
         )
         message = f'<span class="msg" role="alert" id="bad-{key}">{esc(error.text(lang))}</span>'

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from lessons.grading import TwoReadingsError
 from model.errors import PlaygroundError
 from playground import input_errors as errors
 from playground import state as limits
@@ -91,6 +92,8 @@ def paste(tab: Tab, state: State, action: Action) -> State:
         for c, text in enumerate(line):
             try:
                 value = read_number(text, 0.0, weight=name.startswith("weights"))
+            except TwoReadingsError:
+                raise
             except PlaygroundError as error:
                 raise errors.PasteCellError(
                     row=r + 1, col=c + 1, found=errors.short(text)
@@ -101,10 +104,17 @@ def paste(tab: Tab, state: State, action: Action) -> State:
 
 
 def split_row(line: str) -> list[str]:
-    """A pasted line as cells: by tabs, else semicolons, else spaces or ", "."""
+    """A pasted line as cells: by tabs, else semicolons, else spaces or ", ", else commas.
+
+    A lone comma between digits is a decimal comma; two of them, or a point beside
+    one, can only separate ("0.1,0.2", "1,2,3").
+    """
+    line = line.strip("\r\n")
     for separator in ("\t", ";"):
         if separator in line:
             return [part.strip() for part in line.split(separator)]
+    if " " not in line.strip() and (line.count(",") > 1 or ("," in line and "." in line)):
+        return line.strip().split(",")
     return [part for part in re.split(r",\s+|\s+", line.strip()) if part] or [""]
 
 

@@ -6,7 +6,6 @@ A `Flow` is what a tab shows, in the order it is computed. All numbers come from
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,8 +16,6 @@ from model.attention import AttentionTrace, attend, causal_mask, draw_keep, resu
 from model.mistakes import MISTAKES
 from playground.state import State
 from playground.words import Words, same
-
-Explain = Callable[["Flow", "Matrix", int, int], Any]
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,8 @@ class Matrix:
     head: int = 0
     step: str = ""  # the step of the trace; the name where empty
     line: str = ""  # the line of PyTorch that computes it
-    explain: Explain | None = None
+    column_lines: tuple[str, ...] = ()  # where each column is computed by a line of its own
+    of_head: bool = False  # one of several heads' own; `note` then says whose
     right: Tensor | None = None
     heads_columns: int = 0  # columns a head owns, where they are coloured by head
     headers: list[Words] | None = None  # column titles that are not tokens
@@ -58,7 +56,7 @@ class Matrix:
 
     @property
     def differs(self) -> float:
-        """Largest distance from the right numbers; infinite where one of them is NaN."""
+        """Largest distance from the right numbers; NaN where one of them is."""
         return 0.0 if self.right is None else distance(self.values, self.right)
 
 
@@ -75,7 +73,7 @@ class Flow:
     @property
     def first_wrong(self) -> Matrix | None:
         """The first matrix whose numbers the mistake changes."""
-        return next((m for m in self.matrices if m.differs > 1e-12), None)
+        return next((m for m in self.matrices if not m.differs <= 1e-12), None)
 
 
 def groups(flow: Flow) -> list[list[Matrix]]:
@@ -92,11 +90,10 @@ def groups(flow: Flow) -> list[list[Matrix]]:
 
 
 def distance(a: Tensor, b: Tensor) -> float:
-    """Largest |a - b|; equal infinities are 0 apart, NaN or one infinity is infinitely far."""
-    if a.shape != b.shape:
-        return float("inf")
-    apart = torch.where(a == b, torch.zeros_like(a), (a - b).abs())
-    return float(torch.nan_to_num(apart, nan=float("inf"), posinf=float("inf")).max())
+    """Largest |a - b|; equal infinities are 0 apart. NaN where a number is compared with NaN."""
+    assert a.shape == b.shape, "a mistake keeps the shapes"
+    same = (a == b) | (a.isnan() & b.isnan())
+    return float(torch.where(same, 0.0, (a - b).abs()).max())
 
 
 def x_of(state: State) -> Tensor:
@@ -185,7 +182,7 @@ SYMBOLS = {
     "w_query": "W_q",
     "w_key": "W_k",
     "w_value": "W_v",
-    "w_out": "W_o",
+    "w_out": "W_out",
     "q": "Q",
     "k": "K",
     "v": "V",

@@ -24,7 +24,7 @@ from playground.words import Words
 def valid(flow: Flow, cell: list | None, hidden: Hidden) -> Matrix | None:
     """The matrix of a cell that exists, is computed, and is not hidden."""
     m = flow.get(cell[0], cell[1]) if cell else None
-    if m is None or m in hidden or m.editable or m.kind == "input":
+    if m is None or hidden.not_yet(m) or m.editable or m.kind == "input":
         return None
     inside = cell[2] < m.values.size(0) and cell[3] < m.values.size(1)
     return m if inside else None
@@ -57,8 +57,9 @@ def glass(
         return Html("")
     i, j = cell[2:]
     made = explain(flow, m, i, j)
-    row = token_label(state, m.rows[i]) if m.rows is not None else str(i + 1)
-    col = token_label(state, m.cols[j]) if m.cols is not None else str(j + 1)
+    row = token_label(state, m.rows[i]) if m.rows is not None else str(i)
+    col = token_label(state, m.cols[j]) if m.cols is not None else str(j)
+    head = f" ({esc(m.note(lang))})" if m.of_head and m.note else ""
     if pinned is None:
         tools = button(PIN(lang), action("pin")) + close_button(action("open", cell=cell), lang)
     else:
@@ -70,10 +71,10 @@ def glass(
         )
     return Html(
         f'<div class="glass" role="region" aria-live="polite" aria-label="{esc(WHENCE(lang))}">'
-        f'<div class="gh"><b>{name_of(m)}[{row}, {col}] = {number(made.value, 4)}</b>'
+        f'<div class="gh"><b>{name_of(m)}{head}[{row}, {col}] = {number(made.value, 4)}</b>'
         f'<span class="row">{tools}</span></div>'
         f'<div class="sum">{explanation_html(made)}</div>{right}'
-        f"<code>{esc(m.line)}</code></div>"
+        f"<code>{esc(m.column_lines[j] if m.column_lines else m.line)}</code></div>"
     )
 
 

@@ -1,13 +1,14 @@
 """What can be wrong with what a person types, pastes, opens or uploads on the page.
 
 PlaygroundError
-├── CellError      a cell holds something that is no number
-├── RangeError     a number outside its range
-├── TooManyError   more tokens, columns or pins than there is room for
-├── PasteError     a pasted block that does not fit the matrix
-├── NameError_     a token without a usable name
-├── LinkError      a link or file whose content cannot be used
-└── ActionError    a request that no button of the page makes
+├── CellError, EmptyCellError, SmallestWeightError   a cell holds what it cannot
+├── RangeError, WholeError                           a number outside its range
+├── TooManyError, TooFewError                        no room, or nothing left
+├── PasteError, PasteCellError, PasteEmptyError      a pasted block that cannot be used
+├── NameEmptyError, NameLongError                    a token without a usable name
+├── NothingToAskError                                a matrix with no number to predict
+├── LinkError                                        a link or file that cannot be used
+└── ActionError                                      a request that no button makes
 """
 
 from __future__ import annotations
@@ -39,6 +40,11 @@ class EmptyCellError(PlaygroundError):
 class RangeError(PlaygroundError):
     en = "{found} is out of range: from {low} to {high}. {kept} stays in use."
     ko = "{found} 값은 범위를 벗어납니다. {low}부터 {high}까지 쓸 수 있습니다. {kept} 값을 그대로 씁니다."
+
+
+class WholeError(PlaygroundError):
+    en = "“{found}” is not a whole number from {low} to {high}. {kept} stays in use."
+    ko = "‘{found}’ 값은 {low}부터 {high}까지의 정수가 아닙니다. {kept} 값을 그대로 씁니다."
 
 
 class TooManyError(PlaygroundError):

@@ -22,10 +22,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LANGUAGES = ("en", "ko")  # the first serves a reader of neither
+from playground.words import LANGUAGES
+
 MAX_BODY_BYTES = 1_000_000
 MAX_DRAINED_BYTES = 32 * MAX_BODY_BYTES
-CALLS = re.compile(r"/gradio_api/(run|api|call)/")
+CALLS = re.compile(r"/gradio_api/((run|api|call)/|component_server)")
 
 
 def preferred_language(accept: str) -> str:

@@ -38,6 +38,14 @@ def judge(tab: Tab, state: State, flow: Flow) -> Verdict | None:
     return diagnose(answer, right, wrong)
 
 
+def revealed(tab: Tab, state: State) -> bool:
+    """Whether nothing is hidden: no question is asked, or it has been answered rightly."""
+    if state.ask is None:
+        return True
+    verdict = judge(tab, state, tab.flow(state))
+    return verdict is not None and verdict.correct
+
+
 def predict(tab: Tab, state: State, flow: Flow, verdict: Verdict | None, lang: str) -> Html:
     """The box that hides a matrix and asks for one of its cells; always skippable."""
     if state.ask is None:
@@ -56,7 +64,8 @@ def predict(tab: Tab, state: State, flow: Flow, verdict: Verdict | None, lang: s
         )
     name, head, i, j = state.ask
     m = flow.get(name, head)
-    question = ASKED(lang, name=m.symbol, cell=cell_words(m, state, i, j))
+    name_shown = f"{m.symbol} ({m.note(lang)})" if m.of_head and m.note else m.symbol
+    question = ASKED(lang, name=name_shown, cell=cell_words(m, state, i, j))
     right = verdict is not None and verdict.correct
     again = button(
         AGAIN(lang),
@@ -80,8 +89,8 @@ def plain_name(flow: Flow, name: str) -> str:
 
 
 def cell_words(m: Matrix, state: State, i: int, j: int) -> str:
-    row = state.tokens[m.rows[i]] if m.rows is not None else str(i + 1)
-    col = state.tokens[m.cols[j]] if m.cols is not None else str(j + 1)
+    row = state.tokens[m.rows[i]] if m.rows is not None else str(i)
+    col = state.tokens[m.cols[j]] if m.cols is not None else str(j)
     return f"{row}, {col}"
 
 

@@ -10,8 +10,8 @@ from playground.state import LARGEST
 
 def typed(value: float) -> str:
     """A number as an input holds it: short, with the hyphen a keyboard has."""
-    text = f"{value:.6g}"
-    return text if float(text) == value else f"{value:.4f}"
+    text = f"{value:.10g}"
+    return text if float(text) == value and len(text) <= 9 else f"{value:.4f}"
 
 
 def read_number(text: str, kept: float, weight: bool = False) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 
 from model.errors import PlaygroundError
 from playground.arithmetic import Exp, Explanation, Frac, Num, Source
-from playground.flow import Flow, Matrix
+from playground.flow import Flow, Matrix, groups
 from playground.reading import read_number, typed
 from playground.state import State
 from playground.words import Words
@@ -46,6 +46,8 @@ def number(value: float, digits: int = 2) -> str:
 
     >>> number(-0.2), number(0.0), number(float("-inf")), number(-0.0001), number(123456.0)
     ('−0.20', '0', '−∞', '−0.00', '1.235e+05')
+
+    What is not 0 but too small to be anything but rounding is written "≈0".
     """
     if math.isnan(value):
         return "NaN"
@@ -53,8 +55,10 @@ def number(value: float, digits: int = 2) -> str:
         return "∞" if value > 0 else "−∞"
     if value == 0:
         return "0"
+    if abs(value) < 1e-12:
+        return "≈0"
     text = f"{value:.3e}" if abs(value) >= 1e5 else f"{value:.{digits}f}"
-    return text.replace("-", "−") if not text.endswith("e-") else text
+    return text.replace("-", "−")
 
 
 def token_label(state: State, index: int) -> Html:
@@ -69,16 +73,22 @@ def name_of(m: Matrix) -> Html:
 
 
 class Hidden:
-    """Which cells of a matrix are hidden, and which one is asked for."""
+    """What may not be seen: the matrix that is asked about and all after it, later steps."""
 
     def __init__(self, state: State, flow: Flow, revealed: bool) -> None:
         self.ask = None if revealed else state.ask
         names = [m.name for m in flow.matrices]
         self.after = names.index(self.ask[0]) if self.ask and self.ask[0] in names else None
         self.names = names
+        walked = groups(flow)[state.step + 1 :] if state.step else []
+        self.later = {m.key for group in walked for m in group}
 
     def __contains__(self, m: Matrix) -> bool:
         return self.after is not None and self.names.index(m.name) >= self.after
+
+    def not_yet(self, m: Matrix) -> bool:
+        """Whether a matrix is hidden, or belongs to a step that has not been reached."""
+        return m in self or m.key in self.later
 
     def asks(self, m: Matrix) -> list[int] | None:
         return self.ask[2:] if self.ask and self.ask[:2] == [m.name, m.head] else None
@@ -111,7 +121,7 @@ def matrix(
     classes = "m wrong" if first_wrong else "m"
     return Html(
         f'<figure class="{classes}"><figcaption><b>{name_of(m)}</b>'
-        f'<span class="sh">{shape}{esc(note)}</span>{badge}{csv}</figcaption>'
+        f'<span class="sh">{shape}{esc(note)}</span>{badge}{"" if veiled else csv}</figcaption>'
         f'<div class="scroll"><table role="grid" data-matrix="{m.name}" data-head="{m.head}" '
         f'aria-label="{esc(label)}">{"".join(rows)}</table></div></figure>'
     )
@@ -128,8 +138,10 @@ def wrong_badge(m: Matrix, lang: str, first_wrong: bool) -> Html:
 
 
 def apart(d: float) -> str:
-    """A distance between numbers; an infinite one means that one of them is NaN or ±∞."""
-    return "NaN / ∞" if math.isinf(d) else f"{d:.4f}" if d >= 5e-5 else f"{d:.1e}".replace("-", "−")
+    """A distance between numbers: "NaN" where one of them is, "∞" beside ±∞."""
+    if not math.isfinite(d):
+        return number(d)
+    return f"{d:.4f}" if d >= 5e-5 else f"{d:.1e}".replace("-", "−")
 
 
 def header_row(m: Matrix, state: State, lang: str) -> str:

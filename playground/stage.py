@@ -16,6 +16,8 @@ import gradio as gr
 
 from model.errors import PlaygroundError
 from playground.actions import apply, usable
+from playground.quiz import revealed
+from playground.render import Hidden
 from playground.state import State
 from playground.tab import Tab, tabs
 from playground.view import view
@@ -50,7 +52,7 @@ def answer(tab: Tab, state: State, lang: str, notice: str = "") -> dict[str, Any
         state, notice = tab.default, error.text(lang)
         html = view(tab, state, lang, notice)
     made = {"html": html, "state": state.to_json(), "notice": notice}
-    if state.show_code:
+    if state.show_code and revealed(tab, state):
         made["code"] = tab.script(state)
     return made
 
@@ -69,7 +71,9 @@ def table(request: dict[str, Any]) -> str:
     tab, lang = known(request)
     try:
         state = usable(tab, request["state"])
-        m = tab.flow(state).get(request["matrix"], int(request.get("head") or 0))
+        flow = tab.flow(state)
+        m = flow.get(request["matrix"], int(request.get("head") or 0))
+        m = None if m in Hidden(state, flow, revealed(tab, state)) else m
     except (LookupError, TypeError, ValueError, OverflowError):  # no button of the page asks so
         return ""
     if m is None:
@@ -107,7 +111,7 @@ class Stage(gr.HTML):
         )
 
     def api_info(self) -> dict[str, Any]:
-        return {"type": "object", "description": "html and state of a tab"}
+        return {"type": "object"}
 
     def example_payload(self) -> Any:
         return {}

@@ -111,6 +111,9 @@ def from_json(found: Any) -> State:
     """A checked `State`; raises a `LinkError` that says what is wrong and where."""
     if not isinstance(found, dict):
         raise errors.LinkError(where="state", found=errors.short(found), wanted="{...}")
+    for name in ("tokens", "vectors"):
+        if name not in found:
+            raise errors.LinkError(where=name, found="null", wanted="[...]")  # some other file
     names = {f.name for f in dataclasses.fields(State)}
     values = {name: check_field(name, found[name]) for name in found if name in names}
     state = State(**values)

@@ -10,7 +10,7 @@ from model.errors import PlaygroundError
 from playground import input_errors as errors
 from playground import state as limits
 from playground.edits import Action, limit, marked, resize
-from playground.flow import w_of, x_of
+from playground.flow import w_of
 from playground.state import W_NAMES, State, check_field
 from playground.tab import Tab
 
@@ -49,23 +49,22 @@ SWITCHES = ("scale", "causal", "show_w", "show_code", "w_init", "dropout")
 
 
 def set_x(tab: Tab, state: State, value: str) -> State:
-    """Typed vectors keep the numbers that the seed had drawn, where they fit."""
+    """Drawn vectors stand in for the typed ones, which come back as they were."""
     check_field("x", value)
     if value == state.x:
         return state
-    if value == "typed":
-        limit(state.x_width, limits.MAX_TYPED)
-        rows = [[round(v, 4) for v in row] for row in x_of(state).tolist()]
-        return state.but(x="typed", vectors=rows)
-    d = state.width if state.w == "typed" else state.x_width  # a typed W keeps its rows
+    d = len(state.vectors[0]) if value == "typed" else state.x_width
+    d = state.width if state.w == "typed" and value == "seeded" else d  # a typed W keeps its rows
     return resize(state.but(x=value), len(state.tokens), d)
 
 
 def set_w(tab: Tab, state: State, value: str) -> State:
-    """Typed matrices start as what was there: the identity, or what the seed drew."""
+    """What was typed before comes back; else typing starts from what the seed drew."""
     check_field("w", value)
     if value != "typed" or state.w == "typed":
         return state.but(w=value)
+    if state.w_query is not None and len(state.w_query) == state.width:
+        return state.but(w="typed", show_w=True)
     limit(max(state.width, state.channels), limits.MAX_TYPED)
     names = W_NAMES if tab_has_out(tab) else W_NAMES[:3]
     drawn = w_of(state, out=tab_has_out(tab))

@@ -14,6 +14,7 @@ from playground.render import (
     apart,
     esc,
     matrix,
+    name_of,
 )
 from playground.state import State
 from playground.tab import Tab
@@ -31,7 +32,7 @@ def view(tab: Tab, state: State, lang: str, notice: str = "") -> Html:
         f'<div class="pg" data-tab="{tab.name}"><aside class="lesson">{lesson(tab, state, lang)}'
         f"{predict(tab, state, flow, verdict, lang)}</aside>"
         f'<section class="panel">{toolbar(tab, state, flow, lang)}{told(notice)}'
-        f'<p class="sentence">{tab.sentence(flow, state, lang) if revealed else esc(THINK(lang))}</p>'
+        f'<p class="sentence">{spoken(tab, flow, state, lang) if revealed else esc(THINK(lang))}</p>'
         f"{tab.extra(flow, state, lang) if tab.extra and revealed else ''}"
         f"{equation(flow, state, lang, hidden)}"
         f"{glass_boxes(flow, state, lang, hidden)}"
@@ -45,6 +46,19 @@ THINK = Words(
     "Think first: which number belongs in the open cell?",
     "먼저 생각해 보십시오. 빈칸에 들어갈 값은 얼마입니까?",
 )
+
+
+def spoken(tab: Tab, flow: Flow, state: State, lang: str) -> Html:
+    """The worked sentence; on the way through the steps, the step that has been reached."""
+    steps = groups(flow)
+    if not 0 < state.step < len(steps) - 1:
+        return tab.sentence(flow, state, lang)
+    made = steps[state.step]
+    symbols = Html(", ".join(f"<b>{name_of(m)}</b>" for m in made))
+    return Html(AT_STEP(lang, at=state.step, op=esc(made[0].op(lang)), names=symbols))
+
+
+AT_STEP = Words("Step {at}: {op} gives {names}.", "{at}단계: {op} → {names}")
 
 
 def told(notice: str) -> Html:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LANGUAGES = ("ko", "en")
+LANGUAGES = ("en", "ko")  # the first serves a reader of neither
 
 
 @dataclass(frozen=True)

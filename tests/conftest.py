@@ -13,6 +13,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+import torch
+
+torch.set_num_threads(1)  # as the server does: small products only fight over cores
 
 ROOT = Path(__file__).parent.parent
 SECONDS_TO_START = 60

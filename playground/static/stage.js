@@ -48,6 +48,14 @@ window.Playground = (() => {
 
   const otherPage = (lang) => location.pathname.replace(/\/(ko|en)\/?$/, "/" + lang) + location.search;
 
+  /* Gradio mounts the tabs when it is ready, and may mount them anew: ask until it has held. */
+  function selectWhenThere(name, tries = 40) {
+    const button = document.querySelector(`button[role=tab][data-tab-id="${CSS.escape(name)}"]`);
+    if (button) selectTab(name);
+    const held = button && document.querySelector(`#stage-${CSS.escape(name)}`);
+    if (!held && tries && session.tab === name) setTimeout(() => selectWhenThere(name, tries - 1), 50);
+  }
+
   function selectTab(name) {
     const button = document.querySelector(`button[role=tab][data-tab-id="${CSS.escape(name)}"]`);
     if (button && button.getAttribute("aria-selected") !== "true") button.click();
@@ -162,7 +170,7 @@ window.Playground = (() => {
       const shown = [...document.querySelectorAll(`[data-step=${step}]`)].find((b) => b.offsetParent);
       if (shown) { event.preventDefault(); shown.click(); }
     });
-    if (session.tab) setTimeout(() => selectTab(session.tab));
+    if (session.tab) selectWhenThere(session.tab);
     window.addEventListener("hashchange", () => location.reload()); // someone pasted another link
   }
 
@@ -347,12 +355,13 @@ window.Playground = (() => {
       if (text.length < 900000) {
         try { found = JSON.parse(text); } catch { /* the server says what is wrong with it */ }
       }
-      const target = found && stages[found.tab] ? found.tab : found && found.tab;
-      if (target && target !== tab && document.querySelector(`button[data-tab-id="${CSS.escape(String(target))}"]`)) {
-        session.states[target] = found.state;
-        selectTab(target);
-        if (stages[target]) stages[target].send({ do: "load", state: found.state });
-      } else send({ do: "load", state: found && found.state ? found.state : found });
+      const named = Object(found).tab;
+      const known = named && document.querySelector(`button[data-tab-id="${CSS.escape(String(named))}"]`);
+      if (!named || !known) return send({ do: "load", state: named ? { tab: String(named) } : found });
+      if (named === tab) return send({ do: "load", state: found.state });
+      session.states[named] = found.state;
+      selectTab(named);
+      if (stages[named]) stages[named].send({ do: "load", state: found.state });
     }
 
     function sendAnswer(input) {

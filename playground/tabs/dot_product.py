@@ -11,7 +11,7 @@ from playground.flow import Flow, Matrix, input_matrix, typed_weights, x_of
 from playground.render import Html, number, token_label
 from playground.state import State
 from playground.tab import Preset, Tab
-from playground.tabs.self_attention import JOURNEY, JOURNEY_VECTORS, TYPED_LINE
+from playground.tabs.self_attention import JOURNEY, JOURNEY_VECTORS, TYPED_LINE, share
 from playground.words import Words, same
 
 LINES = {
@@ -107,7 +107,7 @@ def sentence(flow: Flow, state: State, lang: str) -> Html:
     text = HEARD(
         lang,
         query=token_label(state, state.query),
-        percent=f"<b>{float(weights[best]) * 100:.0f} %</b>",
+        share=f"<b>{share(float(weights[best]))}</b>",
         best=token_label(state, best) if best != state.query else f"<b>{ITSELF(lang)}</b>",
         vector=f"<b>[{vector}]</b>",
     )
@@ -120,8 +120,8 @@ def sentence(flow: Flow, state: State, lang: str) -> Html:
 
 
 HEARD = Words(
-    "{query} hears {best} at {percent} and becomes {vector}.",
-    "{query} 토큰은 {best}의 목소리를 {percent} 듣고 {vector} 벡터가 됩니다.",
+    "{query} hears {best} loudest, at {share}, and becomes {vector}.",
+    "{query} 토큰은 {best}의 목소리를 가장 크게({share}) 듣고 {vector} 벡터가 됩니다.",
 )
 ITSELF = Words("itself", "자기 자신")
 TOTAL = Words("These weights sum to {total}, not 1.", "이 가중치의 합은 1이 아니라 {total}입니다.")
@@ -179,10 +179,10 @@ TAB = Tab(
             "journey",
             same("Your journey"),
             Words(
-                "Open the weight of “starts”. Then make the last number of “step” 3: whose weight falls, although "
-                "its vector never changed?",
-                "‘starts’의 가중치를 열어 보십시오. 그다음 ‘step’의 마지막 숫자를 3으로 바꾸면, 벡터는 그대로인데 누구의 가중치가 "
-                "줄어들겠습니까?",
+                "The weight of “starts” is open. Make the last number of “step” 3: the vector of “starts” does not "
+                "change. Does its weight?",
+                "‘starts’의 가중치가 열려 있습니다. ‘step’의 마지막 숫자를 3으로 바꿔 보십시오. ‘starts’의 벡터는 그대로인데 가중치도 "
+                "그대로이겠습니까?",
             ),
             State(tokens=JOURNEY, vectors=JOURNEY_VECTORS, query=1, open=["weights", 0, 0, 2]),
         ),
@@ -209,7 +209,7 @@ TAB = Tab(
             Words(
                 "One score is negative. Compare “by sum” with softmax. Now turn the last vector round until the "
                 "scores almost sum to 0.",
-                "점수 하나가 음수입니다. ‘합으로 나누기’와 소프트맥스를 비교해 보십시오. 마지막 벡터의 방향을 돌려 점수의 합을 0에 가깝게 "
+                "점수 하나가 음수입니다. ‘by sum’과 소프트맥스를 비교해 보십시오. 마지막 벡터의 방향을 돌려 점수의 합을 0에 가깝게 "
                 "만들어 보십시오.",
             ),
             State(
@@ -239,5 +239,5 @@ TAB = Tab(
     script=script,
     controls=("tokens", "query", "typed"),
     mistakes=("divide_by_sum",),
-    ask=("scores", "weights", "output"),
+    ask=("scores", "weights", "running"),
 )

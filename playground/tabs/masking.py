@@ -55,7 +55,11 @@ LINES = {
     "weights_after": "after = none.masked_fill(~mask, 0.0)",
     "weights_renormalised": "renormalised = after / after.sum(dim=-1, keepdim=True)",
 }
-SUM_LINE = "{w}.sum(dim=-1); {w}.masked_fill(mask, 0.0).sum(dim=-1)"
+SUM_LINES = (
+    "{w}.sum(dim=-1)",
+    "{w}.masked_fill(mask, 0.0).sum(dim=-1)",
+    "leak(attention, x)[t]  # x[t + 1:] = 0; how far does output[t] move?",
+)
 HEADERS = [
     Words("Σ row", "행의 합"),
     Words("future", "미래 몫"),
@@ -180,7 +184,7 @@ def variant(
         tokens,
         headers=HEADERS,
         digits=3,
-        line=SUM_LINE.format(w=variable),
+        column_lines=tuple(line.format(w=variable) for line in SUM_LINES),
     )
     return [table, beside]
 
@@ -188,31 +192,39 @@ def variant(
 def sentence(flow: Flow, state: State, lang: str) -> Html:
     detour = distance(flow.get("weights").values, flow.get("weights_renormalised").values)
     sums = flow.get("sums_weights_after").values
-    if not sums.isfinite().all() or detour > 1e-9:
+    if state.mistake and not detour <= 1e-9:
         return Html(BROKEN(lang, d=apart(detour)))
-    return Html(
-        SAME(lang, d=apart(detour) if detour else "0", low=f"{float(sums[:, 0].min()):.2f}")
-        + (
-            " " + LEAKS(lang, leak=f"{float(sums[:, 2].max()):.4f}")
-            if float(sums[:, 2].max()) > 1e-12
-            else ""
-        )
-    )
+    if not detour <= 1e-9 or not sums.isfinite().all():
+        return Html(NOTHING_LEFT(lang))
+    text = SAME(lang, d=apart(detour) if detour else "0")
+    low, most = float(sums[:, 0].min()), float(sums[:, 2].max())
+    if low < 1 - 1e-9:
+        text += " " + SHORT(lang, low=f"{low:.2f}")
+    if most > 1e-12:
+        text += " " + LEAKS(lang, leak=f"{most:.4f}")
+    return Html(text)
 
 
 SAME = Words(
     "Masking <b>before</b> softmax and masking after it <b>with</b> renormalising are the same (largest "
-    "difference {d}). Without renormalising, a row sums to as little as {low}.",
-    "소프트맥스 <b>앞</b>에서 가린 것과, 뒤에서 가리고 <b>다시 나눈</b> 것은 같습니다(최대 차이 {d}). 다시 나누지 않으면 "
-    "행의 합이 {low}까지 줄어듭니다.",
+    "difference {d}).",
+    "소프트맥스 <b>앞</b>에서 가린 것과, 뒤에서 가리고 <b>다시 나눈</b> 것은 같습니다(최대 차이 {d}).",
+)
+SHORT = Words(
+    "Without renormalising, a row sums to as little as {low}.",
+    "다시 나누지 않으면 행의 합이 {low}까지 줄어듭니다.",
 )
 LEAKS = Words(
     "And through those sums the future still leaks: erase it, and an output moves by up to {leak}.",
     "게다가 그 합을 통해 미래가 새어 나옵니다. 미래를 지우면 출력이 최대 {leak}만큼 움직입니다.",
 )
 BROKEN = Words(
-    "The first and the third table now differ by {d}: the mechanism is broken.",
-    "첫째 표와 셋째 표가 {d}만큼 다릅니다. 메커니즘이 망가졌습니다.",
+    "The first and the third table now differ (largest difference {d}): the mechanism is broken.",
+    "첫째 표와 셋째 표가 서로 다릅니다(최대 차이 {d}). 메커니즘이 망가졌습니다.",
+)
+NOTHING_LEFT = Words(
+    "A row of the typed weights gives nothing to any visible token, so nothing is left to share out: NaN.",
+    "직접 입력한 가중치 중에 볼 수 있는 토큰에 아무것도 주지 않는 행이 있습니다. 나눌 것이 없어 NaN이 됩니다.",
 )
 
 

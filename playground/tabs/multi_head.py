@@ -30,7 +30,13 @@ from playground.flow import (
 from playground.render import HUES, Html, action, apart, esc, token_label
 from playground.state import State
 from playground.tab import Preset, Tab
-from playground.tabs.self_attention import JOURNEY, JOURNEY_VECTORS, TYPED_LINE
+from playground.tabs.self_attention import (
+    JOURNEY,
+    JOURNEY_VECTORS,
+    NOT_A_NUMBER,
+    TYPED_LINE,
+    share,
+)
 from playground.words import Words, same
 
 MOST_TABLES = 8  # heads shown as tables; more are pictures, and one of them a table
@@ -95,7 +101,7 @@ def flow(state: State) -> Flow:
             "output",
             shown.output,
             rows,
-            op=same("× Wo") if w_out is not None else Words("no W_o", "W_o 없음"),
+            op=same("× W_out") if w_out is not None else Words("no W_out", "W_out 없음"),
             op_note=Words("mixes the heads", "헤드를 섞음") if w_out is not None else None,
             right=right.output if state.mistake else None,
         ),
@@ -104,7 +110,7 @@ def flow(state: State) -> Flow:
     facts = {
         "w_query": w_query, "w_key": w_key, "w_value": w_value, "w_out": w_out, "n_head": nh,
         "head_size": hs, "d_model": state.channels, "keep": options["keep"],
-        "dropout": state.dropout, "checks": checks(state, right if not state.typed else None),
+        "dropout": state.dropout, "checks": checks(state),
     }  # fmt: skip
     return Flow([replace(m, line=lines.get(m.name, "")) for m in matrices], facts)
 
@@ -128,6 +134,7 @@ def head_matrices(
             m,
             shown=chosen or (tables and m.name in ("weights", "head_output")) or m.editable,
             note=number,
+            of_head=True,
             heads_columns=0,
             new_row=m.name in ("scores", "masked", "weights", "head_output"),
         )
@@ -141,7 +148,7 @@ def pick_head(trace: MultiHeadTrace, h: int) -> Any:
     return type(heads)(*(getattr(heads, name)[h] for name in heads.AXES))
 
 
-def checks(state: State, right: MultiHeadTrace | None) -> dict[str, float]:
+def checks(state: State) -> dict[str, float]:
     """Largest differences between the three routes to the same numbers, computed now."""
     x, w, mask = x_of(state), matrices_of(state), mask_of(state)
     plain = multi_head(x, *w, state.n_head, mask, scale=state.scale)
@@ -181,31 +188,31 @@ def sentence(flow: Flow, state: State, lang: str) -> Html:
     parts = []
     for h in range(min(state.n_head, HUES)):
         weights = flow.get("weights", h).values[row]
-        if not weights.isfinite().all():
-            continue
-        best = int(weights.argmax())
-        parts.append(
-            LOOKS(
-                lang,
-                head=f'<b class="tok t{h}">{h + 1}</b>',
-                best=token_label(state, best),
-                percent=f"{float(weights[best]) * 100:.0f} %",
+        if weights.isfinite().all():
+            best = int(weights.argmax())
+            parts.append(
+                LOOKS(
+                    lang,
+                    head=f'<b class="tok t{h}">{h + 1}</b>',
+                    best=token_label(state, best),
+                    share=share(float(weights[best])),
+                )
             )
-        )
     if not parts:
-        return Html("NaN")
-    return Html(FROM(lang, token=token_label(state, row)) + " " + ", ".join(parts) + ".")
+        return Html(NOT_A_NUMBER(lang, token=token_label(state, row)))
+    more = ", …" if state.n_head > HUES else ""
+    return Html(FROM(lang, token=token_label(state, row)) + " " + ", ".join(parts) + more + ".")
 
 
-FROM = Words("From {token},", "{token} 토큰에서")
-LOOKS = Words("head {head} looks most at {best} ({percent})", "헤드 {head}: {best} {percent}")
+FROM = Words("From {token},", "{token} 토큰이 가장 크게 듣는 것은")
+LOOKS = Words("head {head} looks most at {best} ({share})", "헤드 {head}: {best} {share}")
 
 
 def extra(flow: Flow, state: State, lang: str) -> Html:
     """The shape ledger, and how far the three routes are apart."""
     T, d, C, nh = len(state.tokens), state.width, state.channels, state.n_head
     hs, compared = C // nh, flow.facts["checks"]
-    tail = f" → × W<sub>o</sub> → [1, {T}, {C}]" if flow.facts["w_out"] is not None else ""
+    tail = f" → × W<sub>out</sub> → [1, {T}, {C}]" if flow.facts["w_out"] is not None else ""
     ledger = (
         f'<div class="ledger" aria-label="{esc(LEDGER(lang))}">[1, {T}, {d}] → {nh} × [1, {T}, {hs}] → '
         f"[1, {T}, {C}]{tail}</div>"
@@ -275,6 +282,12 @@ def script(state: State) -> str:
     )
 
 
+# The six words with a fourth number each: an even width can be cut among two heads.
+FOUR_WIDE = [
+    [*row, extra]
+    for row, extra in zip(JOURNEY_VECTORS, (0.2, 0.7, 0.6, 0.1, 0.9, 0.4), strict=True)
+]
+
 TAB = Tab(
     name="multi-head",
     order=4,
@@ -286,7 +299,7 @@ TAB = Tab(
         "어텐션 하나는 한 가지 관점만 봅니다. <b>멀티 헤드 어텐션</b>은 여러 어텐션을 한꺼번에 합니다. 헤드마다 입력 <b>전체</b>를 자기 "
         "크기로 투영해 어텐션을 하고, 그 출력들을 나란히 잇습니다(concat). 헤드들이 찾은 것은 마지막 투영에서 비로소 섞입니다.",
     ),
-    formula=Html("concat( head<sub>1</sub>, …, head<sub>h</sub> ) W<sub>o</sub>"),
+    formula=Html("concat( head<sub>1</sub>, …, head<sub>h</sub> ) W<sub>out</sub>"),
     presets=(
         Preset(
             "two-heads",
@@ -298,7 +311,7 @@ TAB = Tab(
             ),
             State(
                 tokens=JOURNEY,
-                vectors=JOURNEY_VECTORS,
+                vectors=FOUR_WIDE,
                 w="seeded",
                 w_init="linear",
                 w_seed=123,
@@ -313,13 +326,13 @@ TAB = Tab(
             same("64 → 4 × 16 → 64"),
             Words(
                 "Read the shapes: 64 numbers a token become four heads of 16. Does a head see 16 of the 64 inputs, "
-                "or all? Break it with “each head gets a slice”.",
+                "or all? Break it with “each head gets a slice of the inputs”.",
                 "모양을 읽어 보십시오. 토큰마다 숫자 64개가 16개짜리 헤드 넷이 됩니다. 헤드는 입력 64개 중 16개만 볼까요, 전부 볼까요? "
-                "‘망가뜨려 보기’에서 입력을 나눠 갖게 해 보십시오.",
+                "‘망가뜨려 보기’에서 ‘헤드마다 입력의 일부만 받음’을 켜 보십시오.",
             ),
             State(
                 tokens=["할머니", "만수무강", "하세요"],
-                vectors=[[0.0]] * 3,
+                vectors=JOURNEY_VECTORS[:3],
                 x="seeded",
                 x_seed=1,
                 x_width=64,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from torch import Tensor
+
 from model.attention import attend
 from model.mistakes import names
 from playground import code
@@ -21,7 +23,7 @@ from playground.flow import (
     w_of,
     x_of,
 )
-from playground.render import Html, esc, number, token_label
+from playground.render import Html, number, token_label
 from playground.state import State
 from playground.tab import Preset, Tab
 from playground.words import Words, same
@@ -45,7 +47,7 @@ def flow(state: State) -> Flow:
     op = Words("no W: Q = K = V = X", "W 없음: Q = K = V = X")
     note = None
     if state.w != "identity":
-        op = same("× W_q, W_k, W_v".replace("_q", "q").replace("_k", "k").replace("_v", "v"))
+        op = same("× Wq, Wk, Wv")
         size = f"{state.width} × {state.channels}"
         note = Words(f"{size} each", f"각 {size}")
     qkv[0] = replace(qkv[0], op=op, op_note=note)
@@ -87,30 +89,56 @@ def sentence(flow: Flow, state: State, lang: str) -> Html:
     found = weights[row]
     if not found.isfinite().all():
         return Html(NOT_A_NUMBER(lang, token=token_label(state, row)))
-    best = int(found.argmax())
-    total = float(found.sum())
+    if not found.any():
+        return Html(NOBODY(lang, token=token_label(state, row)))
     text = MOST(
         lang,
         token=token_label(state, row),
-        percent=f"<b>{float(found[best]) * 100:.0f} %</b>",
-        best=token_label(state, best) if best != row else esc(ITSELF(lang)),
+        share=f"<b>{share(float(found.max()))}</b>",
+        best=listeners(found, row, state, lang),
     )
+    if state.dropout and not state.typed:
+        text += " " + DROPPED(lang)
+    total = float(found.sum())
     if not equal(total, 1.0):
         text += " " + ROW_SUM(lang, total=number(total, 4))
     if state.causal and row + 1 < len(found):
         future = float(found[row + 1 :].sum())
-        text += " " + (NO_FUTURE(lang) if future == 0 else FUTURE(lang, p=f"{future * 100:.0f} %"))
+        text += " " + (NO_FUTURE(lang) if future == 0 else FUTURE(lang, p=share(future)))
     return Html(text)
 
 
+def share(weight: float) -> str:
+    """A weight as a percentage, as long as it can be one."""
+    return f"{weight * 100:.0f} %" if 0 <= weight <= 1 else number(weight)
+
+
+def listeners(weights: Tensor, row: int, state: State, lang: str) -> Html:
+    """Who gets the largest weight of a row, as the object of "gives ... to"; ties are all named."""
+    most = float(weights.max())
+    best = [i for i, w in enumerate(weights.tolist()) if equal(w, most)]
+    names = [
+        Html(f"<b>{SELF(lang)}</b>") if i == row else TO(lang, token=token_label(state, i))
+        for i in best[:3]
+    ]
+    return Html(AND(lang).join(names) + (" …" if len(best) > 3 else ""))
+
+
 MOST = Words(
-    "{token} gives {percent} of its attention to {best}.",
-    "{token} 토큰은 어텐션의 {percent}를 {best}에 줍니다.",
+    "{token} gives {share} of its attention to {best}.",
+    "{token} 토큰은 어텐션의 {share}만큼을 {best} 줍니다.",
 )
-ITSELF = Words("itself", "자기 자신")
+SELF = Words("itself", "자기 자신에게")
+TO = Words("{token}", "{token} 토큰에")
+AND = Words(" and as much to ", ", 같은 만큼을 ")
+NOBODY = Words(
+    "{token} listens to nobody: its row is all 0.",
+    "{token} 토큰은 아무것도 듣지 않습니다. 행이 모두 0입니다.",
+)
+DROPPED = Words("That is before dropout.", "드롭아웃을 하기 전의 값입니다.")
 ROW_SUM = Words("Its row sums to {total}, not 1.", "이 행의 합은 1이 아니라 {total}입니다.")
 NO_FUTURE = Words("The future gets exactly 0.", "미래에는 정확히 0을 줍니다.")
-FUTURE = Words("The future still gets {p}!", "미래에도 {p}를 줍니다!")
+FUTURE = Words("The future still gets {p}!", "미래에도 {p}만큼을 줍니다!")
 NOT_A_NUMBER = Words(
     "{token} has no weights: its row is NaN, because softmax had nothing left to choose from.",
     "{token} 토큰에는 가중치가 없습니다. 소프트맥스가 고를 것이 없어 행이 NaN이 되었습니다.",
@@ -165,7 +193,7 @@ TAB = Tab(
             Words(
                 "Open any weight, then switch on “no ÷ √d” under Break it. Do the weights become more even or "
                 "less? Say it first.",
-                "가중치 하나를 열어 본 다음 아래 ‘망가뜨려 보기’에서 √d로 나누지 않게 해 보십시오. 가중치가 더 고르게 될지, "
+                "가중치 하나를 열어 본 다음 아래 ‘망가뜨려 보기’에서 ‘√d로 나누지 않음’을 켜 보십시오. 가중치가 더 고르게 될지, "
                 "더 쏠릴지 먼저 말해 보십시오.",
             ),
             State(
@@ -183,7 +211,7 @@ TAB = Tab(
             Words("No peeking", "미래 가리기"),
             Words(
                 "The causal mask is on. Switch on “mask after softmax”: what will the rows sum to?",
-                "코잘 마스크를 켠 상태입니다. ‘소프트맥스 뒤에 마스크’를 켜면 각 행의 합은 얼마가 되겠습니까?",
+                "코잘 마스크를 켠 상태입니다. ‘소프트맥스 뒤에 가림’을 켜면 각 행의 합은 얼마가 되겠습니까?",
             ),
             State(
                 tokens=JOURNEY,
@@ -218,16 +246,20 @@ TAB = Tab(
             "saturated",
             Words("64 numbers a token", "토큰마다 숫자 64개"),
             Words(
-                "With 64 numbers a token, dot products grow large. Switch ÷ √d off and look at the diagonal of "
-                "the weights: softmax all but stops mixing.",
-                "토큰마다 숫자가 64개이면 점곱이 커집니다. ÷ √d를 끄고 가중치의 대각선을 보십시오. 소프트맥스가 거의 섞지 않게 됩니다.",
+                "With 64 numbers a token, dot products grow large. Look at the largest weight of each row, then "
+                "switch ÷ √d off: softmax all but stops mixing.",
+                "토큰마다 숫자가 64개이면 점곱이 커집니다. 행마다 가장 큰 가중치를 본 다음 ÷ √d를 꺼 보십시오. 소프트맥스가 거의 섞지 않게 됩니다.",
             ),
             State(
                 tokens=["The", "bank", "can", "guarantee", "deposits"],
-                vectors=[[0.0]] * 5,
+                vectors=JOURNEY_VECTORS[:5],
                 x="seeded",
-                x_seed=7,
+                x_seed=13,
                 x_width=64,
+                w="seeded",
+                w_init="linear",
+                w_seed=35,
+                d_out=64,
                 open=["scaled", 0, 1, 1],
             ),
         ),
@@ -236,8 +268,8 @@ TAB = Tab(
             Words("Dropout", "드롭아웃"),
             Words(
                 "Half of the weights are dropped and the rest doubled. Do the rows still sum to 1? Compare "
-                "with “rows made to sum to 1 again”.",
-                "가중치의 절반을 버리고 나머지는 두 배로 키웠습니다. 각 행의 합이 여전히 1입니까? ‘합을 다시 1로 맞춤’과 견주어 보십시오.",
+                "with “rows made to sum to 1 after dropout”.",
+                "가중치의 절반을 버리고 나머지는 두 배로 키웠습니다. 각 행의 합이 여전히 1입니까? ‘드롭아웃 뒤에 행의 합을 1로 맞춤’과 견주어 보십시오.",
             ),
             State(
                 tokens=JOURNEY,

@@ -8,6 +8,7 @@ import random
 
 import pytest
 
+from lessons.grading import TwoReadingsError
 from model.errors import HeadsError, PlaygroundError
 from playground import input_errors as errors
 from playground.actions import ACTIONS, apply, exists
@@ -259,7 +260,7 @@ def test_a_ragged_block_fills_what_it_holds():
     [
         ("5\t6\n7\tcat", 2, 2, "cat"), ("x\t6\n7\t8", 1, 1, "x"), ("5\t\n7\t8", 1, 2, ""),
         ("5\t6\n\n7\t8", 2, 1, ""), ("5\t1e9", 1, 2, "1e9"), ("5;=A1+B1", 1, 2, "=A1+B1"),
-        ("5\t1,234", 1, 2, "1,234"), ("<script>\t1", 1, 1, "<script>"),
+        ("<script>\t1", 1, 1, "<script>"),
     ],
 )  # fmt: skip
 def test_one_bad_cell_in_a_block_changes_nothing_and_is_named(text, row, col, found):
@@ -430,14 +431,24 @@ def test_typed_projections_keep_to_sixteen():
     refused(errors.TooManyError, SELF, drawn, {"do": "set", "key": "w", "value": "typed"})
 
 
-def test_drawn_numbers_become_typed_ones():
-    state = SMALL.but(x="seeded", x_width=3)
-    typed = put(state, "x", "typed")
-    shown = SELF.flow(state).get("vectors").values
-    assert typed.vectors == [[round(v, 4) for v in row] for row in shown.tolist()]
-    assert put(typed, "x", "typed") == typed
-    wide = {"do": "set", "key": "x", "value": "typed"}
-    assert refused(errors.TooManyError, SELF, SMALL.but(x="seeded"), wide).values["found"] == 64
+def test_typed_vectors_and_projections_come_back_as_they_were():
+    drawn = put(SMALL, "x", "seeded")
+    assert (drawn.width, drawn.vectors) == (64, SMALL.vectors)
+    assert put(drawn, "x", "typed").vectors == SMALL.vectors
+    assert put(put(TYPED_W, "w", "identity"), "w", "typed").w_query == TYPED_W.w_query
+
+
+def test_a_pasted_number_with_two_readings_is_named():
+    action = {"do": "paste", "matrix": "vectors", "row": 0, "col": 0, "text": "5\t1,234"}
+    refused(TwoReadingsError, SELF, SMALL, action)
+
+
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [("0.1,0.2,0.3", ["0.1", "0.2", "0.3"]), ("1.5,2", ["1.5", "2"]), ("1,5", ["1,5"])],
+)
+def test_commas_separate_where_they_cannot_be_decimal(line, cells):
+    assert split_row(line) == cells
 
 
 def test_projections_to_type_start_as_they_were():
@@ -466,7 +477,7 @@ def test_a_size_or_seed_out_of_range_stays_beside_its_field(key, value):
     state = SMALL.but(x="seeded", x_width=4, w="seeded", dropout=0.5)
     after = put(state, key, value)
     assert after == state.but(bad={f"set:{key}": str(value)[:200]})
-    for lang, word in (("en", "out of range"), ("ko", "범위")):
+    for lang, word in (("en", "whole number"), ("ko", "정수")):
         html = act({"tab": SELF.name, "lang": lang, "state": after.to_json()})["html"]
         message = html.split(f'id="bad-{key}">')[1].split("</span>")[0]
         assert word in message

@@ -101,7 +101,7 @@ def wrong_explanations(flow: Flow, rng: random.Random, most: int = MOST_CELLS) -
     for m in flow.matrices:
         if m.kind == "input" or m.editable:
             continue
-        if not m.line:
+        if not (m.line or len(m.column_lines) == m.values.size(1)):
             wrong.append(f"{m.key}: no line of PyTorch")
         for i, j in cells_of(m, rng, most):
             made, found = explain(flow, m, i, j), float(m.values[i, j])

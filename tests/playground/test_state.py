@@ -49,8 +49,9 @@ def test_a_preset_comes_back_through_json_and_is_short(tab, state):
 
 def test_a_fresh_state_is_almost_nothing_as_json():
     assert set(State().to_json()) == {"tokens", "vectors"}
-    assert from_json({}) == State()
-    assert from_json({"unknown": 1, "tokens": ["a", "b"]}) == State()
+    assert from_json({"unknown": 1, **State().to_json()}) == State()
+    with pytest.raises(LinkError, match="tokens is null"):
+        from_json({"name": "some other file", "version": 1})
 
 
 BASE = {"tokens": ["a", "b"], "vectors": [[1.0, 2.0], [3.0, 4.0]]}

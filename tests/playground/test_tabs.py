@@ -194,8 +194,8 @@ def test_renormalising_equals_masking_before_softmax():
 def test_sixty_four_numbers_saturate_without_the_root():
     state = preset("self-attention", "saturated")
     off = apply(tabs()["self-attention"], state, {"do": "set", "key": "scale", "value": False})
-    assert float(shown("self-attention", off, "weights").diagonal().min()) > 0.999
-    assert float(shown("self-attention", state, "weights").diagonal().min()) < 0.999
+    assert float(shown("self-attention", off, "weights").amax(dim=-1).min()) > 0.89
+    assert float(shown("self-attention", state, "weights").amax(dim=-1).max()) < 0.4
 
 
 def test_four_heads_of_sixteen():

@@ -26,7 +26,7 @@ WORD = re.compile("[A-Za-z]{2,}")
 # Names and formulas that read alike in both languages.
 ALIKE = {
     "Your journey", "A ↔ B?", "nn.Linear", "torch.rand", "softmax", "n_head", "÷ √d", "÷ Σ", "Q Kᵀ", "× V", "× Wo",
-    "× Wq, Wk, Wv", "log w", "64 → 4 × 16 → 64", "X = Q = K = V", "Σ",
+    "× Wq, Wk, Wv", "× W_out", "log w", "64 → 4 × 16 → 64", "X = Q = K = V", "Σ",
 }  # fmt: skip
 # English that Korean sentences quote: code, names, the words of an example.
 QUOTED = re.compile(
