@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx
 
-MODULES = ("endpoint", "startup")
+MODULES = ("painted", "endpoint", "startup")
 ROOT = Path(__file__).parent.parent
 OURS = ("app.py",)
 PEER = ("-m", "benchmarks.bare_app")
