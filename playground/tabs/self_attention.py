@@ -185,7 +185,10 @@ TAB = Tab(
         "쿼리는 모든 키와 점곱을 하고, 그 점수를 √d로 나눕니다. 소프트맥스는 점수 한 행을 합이 1인 가중치로 바꾸고, "
         "그 가중치로 값 벡터를 섞습니다.",
     ),
-    formula=Html("weights = softmax( Q Kᵀ / √d<sub>k</sub> + mask ) &nbsp; output = weights V"),
+    formula=Html(
+        "<span>weights = softmax( Q Kᵀ / √d<sub>k</sub> + mask )</span> "
+        "<span>output = weights V</span>"
+    ),
     presets=(
         Preset(
             "journey",
@@ -203,6 +206,7 @@ TAB = Tab(
                 w_init="rand",
                 w_seed=123,
                 d_out=2,
+                show_w=True,
                 open=["weights", 0, 1, 1],
             ),
         ),
