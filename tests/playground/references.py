@@ -173,3 +173,35 @@ def module(state: State) -> tuple[Tensor, Tensor]:
         mask = hidden(len(x)) if state.causal else None
         output, weights = mha(x[None], x[None], x[None], attn_mask=mask, average_attn_weights=False)
     return output[0], weights[0]
+
+
+def spoiled(state: State, name: str, mask: bool) -> tuple[Tensor, Tensor]:
+    """(weights or dropped weights, output) of one attention with that mistake made in it."""
+    q, k, v = given(state)
+    T, hs = q.shape
+    off = hidden(T) if mask else torch.zeros(T, T, dtype=torch.bool)
+    scores = k @ q.T if name == "queries_and_keys_swapped" else q @ k.T
+    usual = hs**0.5 if state.scale else 1.0
+    by = {"no_scale": 1.0, "scale_without_root": hs, "scale_by_d_model": state.width**0.5}
+    scaled = scores / by.get(name, usual)
+    if mask and name == "mask_diagonal":
+        off = off | torch.eye(T, dtype=torch.bool)
+    if mask and name == "mask_inverted":
+        off = ~off
+    if name in ("no_mask", "mask_after_softmax"):
+        off = torch.zeros_like(off)
+    value = 0.0 if name == "mask_with_zero" else -torch.inf
+    masked = torch.where(off, value, scaled)
+    weights = torch.softmax(masked, 0 if name == "softmax_over_queries" else 1)
+    if name == "mask_after_softmax" and mask:
+        weights = weights.tril()
+    if name == "divide_by_sum":
+        seen = torch.where(off, 0.0, scaled)
+        weights = seen / seen.sum(1, keepdim=True)
+    if state.dropout:
+        keep, p = survivors(state, T, T), state.dropout
+        left = weights * keep
+        weights = left / (p if name == "dropout_divides_by_p" else 1 - p)
+        if name == "dropout_renormalised":
+            weights = left / left.sum(1, keepdim=True)
+    return weights, weights @ v
