@@ -322,6 +322,7 @@ window.Playground = (() => {
     function open(cell) {
       if (cell.matches(".edit, .pred, .veil, .in")) return;
       const { matrix, head, row, col } = place(cell);
+      element.classList.add("looking");
       send({ do: "open", cell: [matrix, head, row, col] });
     }
 

@@ -172,7 +172,8 @@ TAB = Tab(
         "낼지 정합니다.",
     ),
     formula=Html(
-        "s<sub>j</sub> = q · x<sub>j</sub> &nbsp; w = softmax(s) &nbsp; z = Σ w<sub>j</sub> x<sub>j</sub>"
+        "<span>s<sub>j</sub> = q · x<sub>j</sub></span> <span>w = softmax(s)</span> "
+        "<span>z = Σ w<sub>j</sub> x<sub>j</sub></span>"
     ),
     presets=(
         Preset(

@@ -289,7 +289,7 @@ TAB = Tab(
         "마스크</b>입니다. 마스크를 어디에 두는지에 따라 결과가 달라집니다. <b>미래 몫</b>은 가려야 할 토큰에 준 가중치이고, <b>새는 "
         "양</b>은 그 토큰 뒤를 모두 지웠을 때 출력이 움직이는 크기입니다.",
     ),
-    formula=Html("softmax( s + mask ), mask = 0 or −∞"),
+    formula=Html("<span>softmax( s + mask ),</span> <span>mask = 0 or −∞</span>"),
     presets=(
         Preset(
             "journey",
