@@ -6,19 +6,20 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from scripts.browser import ARGS, find
 from tests.conftest import AppServer
 
 Visit = Callable[..., Page]
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
-MILLISECONDS = 10_000  # the longest a page may take to show what is waited for
+MILLISECONDS = 15_000  # the longest a page may take to show what is waited for
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium, started once."""
+    expect.set_options(timeout=MILLISECONDS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find(), args=ARGS)
         yield browser

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page
 
 TABS = ("dot-product", "self-attention", "masking", "multi-head")
 LANGUAGES = ("en", "ko")
-SECONDS = 10
+SECONDS = 15
 
 Rows = list[list[float]]
 
@@ -73,9 +73,11 @@ def close(found: Rows, expected: Rows, digits: int = 2) -> bool:
     )
 
 
-def eventually(page: Page, holds: Callable[[], bool], what: str = "it") -> None:
+def eventually(
+    page: Page, holds: Callable[[], bool], what: str = "it", seconds: float = SECONDS
+) -> None:
     """Wait until `holds()`; fail after some seconds."""
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, f"{what} did not come true"
         page.wait_for_timeout(20)

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import DESKTOP
 from tests.browser.pages import button, eventually, field, numbers, tab
-from tests.conftest import ROOT, AppServer, answers, start_app
+from tests.conftest import ROOT, SECONDS_TO_START, AppServer, answers, start_app
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_what_was_typed_survives(browser: Browser, own: AppServer) -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
-        eventually(page, lambda: answers(own.url), "the server's return")
+        eventually(page, lambda: answers(own.url), "the server's return", SECONDS_TO_START)
         expect(page.locator("#stage-masking table").first).to_be_visible(timeout=15_000)
         stage = tab(page, "dot-product")
         eventually(page, lambda: numbers(stage, "vectors")[1][1] == 0.625)
