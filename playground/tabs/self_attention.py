@@ -186,7 +186,7 @@ TAB = Tab(
         "그 가중치로 값 벡터를 섞습니다.",
     ),
     formula=Html(
-        "<span>weights = softmax(Q Kᵀ / √d<sub>k</sub> + mask)</span> "
+        "<span>weights = softmax(QKᵀ / √d<sub>k</sub> + mask)</span> "
         "<span>output = weights V</span>"
     ),
     presets=(

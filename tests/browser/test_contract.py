@@ -26,6 +26,25 @@ def test_first_tab_opens_with_vectors_to_type_and_weights_in_view(page: Page) ->
     assert page.locator(".veil, .op-group.later").count() == 0
 
 
+def test_nothing_covers_the_weights_on_a_small_laptop(visit: Visit) -> None:
+    page = visit("/ko", viewport={"width": 1366, "height": 768})
+    for cell in page.locator("table[data-matrix=weights] td[data-row]").all():
+        on_top = cell.evaluate(
+            "c => { const b = c.getBoundingClientRect();"
+            " return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2) === c; }"
+        )
+        assert on_top, cell.inner_text()
+
+
+def test_tabs_chosen_faster_than_they_are_answered(page: Page) -> None:
+    """Gradio could put an unseen tab's empty first value back over its answer."""
+    for name in (*TABS, *reversed(TABS), *TABS):
+        page.locator(f'button[role=tab][data-tab-id="{name}"]').click()
+    page.wait_for_timeout(500)
+    for name in TABS:
+        expect(table(page.locator(f"#stage-{name}"), "weights").first).to_be_attached()
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_all_tabs_in_a_language(visit: Visit, lang: str) -> None:
     page = visit(f"/{lang}")
