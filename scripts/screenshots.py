@@ -120,7 +120,7 @@ def take(browser: Browser, url: str, shot: Shot, path: Path) -> None:
     picture = {"path": path, "full_page": True}
     if shot.until:
         box = stage.locator(shot.until).bounding_box()
-        height = box["y"] + box["height"] + 30
+        height = box["y"] + box["height"] + 8
         picture["clip"] = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": height}
     page.screenshot(**picture)
     context.close()
