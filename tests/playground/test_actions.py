@@ -650,7 +650,7 @@ def junk_action(rng):
 def test_any_request_is_answered_with_html(name):
     """Whatever is sent: html that can be sent back, a state that can be sent again."""
     rng, answered = random.Random(11), 0
-    for n in range(90):
+    for n in range(60):
         state = rng.choice(random_states(name)[:20]).to_json()
         if n % 5 == 0:
             state[rng.choice(list(State().__dict__))] = rng.choice(JUNK)
@@ -662,7 +662,7 @@ def test_any_request_is_answered_with_html(name):
         assert again["state"] == reply["state"]
         assert not again["notice"]
         answered += not reply["notice"]
-    assert 5 < answered < 85
+    assert 5 < answered < 55
 
 
 @pytest.mark.parametrize("junk", JUNK, ids=range(len(JUNK)))
