@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from scripts.browser import ARGS, find
+from tests.browser.pages import eventually, numbers, tab
 from tests.conftest import AppServer
 
 Visit = Callable[..., Page]
@@ -65,6 +66,15 @@ def visit(browser: Browser, desk: BrowserContext, app_url: AppServer) -> Iterato
 def page(visit: Visit) -> Page:
     """The first tab in English."""
     return visit("/en")
+
+
+@pytest.fixture
+def plain(page: Page) -> Locator:
+    """Self-attention without projections: Q = K = V = X."""
+    stage = tab(page, "self-attention")
+    stage.get_by_label("identity").check()
+    eventually(page, lambda: numbers(stage, "q") == numbers(stage, "vectors"))
+    return stage
 
 
 def foreign(url: str, home: str) -> list[str]:

@@ -63,6 +63,11 @@ def softmax(scores: list[float]) -> list[float]:
     return [p / math.fsum(powers) for p in powers]
 
 
+def dots(rows: Rows, others: Rows) -> Rows:
+    """Every row of one with every row of the other: a Bᵀ."""
+    return [[math.fsum(a * b for a, b in zip(r, o, strict=True)) for o in others] for r in rows]
+
+
 def close(found: Rows, expected: Rows, digits: int = 2) -> bool:
     """Whether two matrices agree as far as the page rounds."""
     same_shape = [len(row) for row in found] == [len(row) for row in expected]
