@@ -512,6 +512,11 @@ def test_a_switch_that_cannot_be_set_is_refused(key, value):
     refused(PlaygroundError, HEADS, SMALL, {"do": "set", "key": key, "value": value})
 
 
+def test_the_query_is_one_of_the_tokens():
+    error = refused(errors.RangeError, DOT, SMALL, {"do": "set", "key": "query", "value": 2})
+    assert (error.values["low"], error.values["high"], error.values["kept"]) == (0, 1, 0)
+
+
 def test_heads_always_divide_the_width():
     state = SMALL.but(vectors=[[1.0] * 6] * 2, n_head=6, head=5)
     assert do(state, "width", HEADS, by=-1).n_head == 5

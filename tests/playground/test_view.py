@@ -56,9 +56,9 @@ def perturbed(tab, state, first, seen=False):
     return replace(tab, flow=flow)
 
 
-def check_secret(tab, state, matrix):
+def check_secret(tab, state, matrix, **looks):
     """The page is the same, letter for letter, whatever the hidden numbers are."""
-    hidden = asked(tab, state, matrix).but(show_code=True)
+    hidden = asked(tab, state, matrix).but(show_code=True, **looks)
     for lang in ("en", "ko"):
         html = view(tab, hidden, lang)
         assert html == view(perturbed(tab, state, matrix), hidden, lang)
@@ -73,8 +73,9 @@ def check_secret(tab, state, matrix):
 def test_nothing_tells_what_is_hidden(tab, state):
     for matrix in tab.ask:
         check_secret(tab, state, matrix)
-        pinned = state.but(open=["vectors", 0, 0, 0], pins=[state.open])
-        check_secret(tab, pinned, matrix)
+        # Cells of it and of what follows, opened all the same: no glass box tells.
+        last = ["sums_weights_none" if tab.name == "masking" else "output", 0, 0, 0]
+        check_secret(tab, state, matrix, open=[matrix, state.head, 0, 0], pins=[last, state.open])
 
 
 @pytest.mark.parametrize("name", NAMES)
