@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from model.mistakes import MISTAKES
 from playground.controls import controls
 from playground.flow import Flow, Matrix, groups
@@ -141,7 +143,8 @@ def breakage(flow: Flow, state: State, lang: str) -> Html:
         text = NEEDS[needs](lang) if off else NO_DIFFERENCE(lang)
         return Html(f'<p class="breakage" role="status">{esc(text)}</p>')
     end = next(m for m in reversed(flow.matrices) if m.right is not None)
-    text = BROKEN(
+    words = BROKEN if math.isfinite(end.differs) else BROKEN_TO_NAN
+    text = words(
         lang,
         first=first.symbol,
         by=apart(first.differs),
@@ -168,4 +171,8 @@ NEEDS = {
 BROKEN = Words(
     "The numbers first differ at {first} (up to {by}); at {end} they end up {far} apart.",
     "{first} 단계에서 처음 달라지고(최대 {by}), {end}에서는 최대 {far}만큼 벌어집니다.",
+)
+BROKEN_TO_NAN = Words(
+    "The numbers first differ at {first} (largest difference {by}); at {end} the difference is {far}.",
+    "{first} 단계에서 처음 달라집니다(최대 차이 {by}). {end}에서는 최대 차이가 {far}입니다.",
 )
