@@ -195,7 +195,7 @@ def sentence(flow: Flow, state: State, lang: str) -> Html:
     if state.mistake and not detour <= 1e-9:
         return Html(BROKEN(lang, d=apart(detour)))
     if not detour <= 1e-9 or not sums.isfinite().all():
-        return Html(NOTHING_LEFT(lang))
+        return Html((NOTHING_LEFT if state.typed else UNDERFLOW)(lang))
     text = SAME(lang, d=apart(detour) if detour else "0")
     low, most = float(sums[:, 0].min()), float(sums[:, 2].max())
     if low < 1 - 1e-9:
@@ -221,6 +221,12 @@ LEAKS = Words(
 BROKEN = Words(
     "The first and the third table now differ (largest difference {d}): the mechanism is broken.",
     "첫째 표와 셋째 표가 서로 다릅니다(최대 차이 {d}). 메커니즘이 망가졌습니다.",
+)
+UNDERFLOW = Words(
+    "In a row the hidden scores are so much larger that softmax leaves the visible ones exactly 0: dividing "
+    "by their sum afterwards is 0 / 0, NaN. Masking <b>before</b> softmax has no such trouble.",
+    "가려야 할 점수가 훨씬 큰 행이 있어, 소프트맥스에서 보이는 토큰의 가중치가 정확히 0이 되었습니다. 뒤에서 그 합으로 나누면 "
+    "0 / 0, 곧 NaN입니다. 소프트맥스 <b>앞</b>에서 가리면 이런 일이 없습니다.",
 )
 NOTHING_LEFT = Words(
     "A row of the typed weights gives nothing to any visible token, so nothing is left to share out: NaN.",

@@ -223,3 +223,16 @@ def test_seeded_vectors_are_those_of_torch_randn():
     torch.manual_seed(9)
     state = State(tokens=list("abc"), vectors=[[0.0]] * 3, x="seeded", x_seed=9, x_width=64)
     assert torch.equal(x_of(state), torch.randn(3, 64).double())
+
+
+def test_a_future_too_loud_leaves_the_detour_nothing():
+    """Hidden scores 799 larger: 0 / 0 after softmax, no trouble before it; the sentence says so."""
+    tab = tabs()["masking"]
+    state = State(vectors=[[1.0], [800.0]])
+    assert shown("masking", state, "weights").tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert shown("masking", state, "weights_renormalised")[0].isnan().all()
+    for lang, word in (("en", "hidden scores"), ("ko", "가려야 할 점수")):
+        html = act({"tab": "masking", "lang": lang, "state": state.to_json()})["html"]
+        assert word in html.split('class="sentence"')[1].split("</p>")[0]
+    typed = state.but(typed=True, weights=[[[0.0, 1.0], [0.5, 0.5]]])
+    assert "typed weights" in tab.sentence(tab.flow(typed), typed, "en")
