@@ -190,11 +190,12 @@ def variant(
 
 
 def sentence(flow: Flow, state: State, lang: str) -> Html:
-    detour = distance(flow.get("weights").values, flow.get("weights_renormalised").values)
+    renormalised = flow.get("weights_renormalised").values
+    detour = distance(flow.get("weights").values, renormalised)
     sums = flow.get("sums_weights_after").values
     if state.mistake and not detour <= 1e-9:
         return Html(BROKEN(lang, d=apart(detour)))
-    if not detour <= 1e-9 or not sums.isfinite().all():
+    if not renormalised.isfinite().all():
         return Html((NOTHING_LEFT if state.typed else UNDERFLOW)(lang))
     text = SAME(lang, d=apart(detour) if detour else "0")
     low, most = float(sums[:, 0].min()), float(sums[:, 2].max())
