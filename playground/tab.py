@@ -6,10 +6,11 @@ Adding a tab is one file in `playground/tabs/` that defines `TAB`.
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
 from playground.flow import Flow
 from playground.render import Html
@@ -61,4 +62,23 @@ def tabs() -> dict[str, Tab]:
         importlib.import_module(f"playground.tabs.{m.name}").TAB
         for m in pkgutil.iter_modules(package.__path__)
     ]
-    return {tab.name: tab for tab in sorted(found, key=lambda t: t.order)}
+    ordered = sorted(found, key=lambda t: t.order)
+    return {tab.name: replace(tab, flow=remembered(tab.flow)) for tab in ordered}
+
+
+LOOKS = ("step", "open", "pins", "ask", "answer", "preset", "bad", "show_code")
+REMEMBERED = 64  # flows a tab; one edit needs its own two or three times
+
+
+def remembered(flow: Callable[[State], Flow]) -> Callable[[State], Flow]:
+    """`flow`, computed once for states that differ only in what is looked at."""
+
+    @lru_cache(maxsize=REMEMBERED)
+    def by_text(text: str) -> Flow:
+        return flow(State(**json.loads(text)))
+
+    def of(state: State) -> Flow:
+        computed_from = {k: v for k, v in state.to_json().items() if k not in LOOKS}
+        return by_text(json.dumps(computed_from))
+
+    return of
