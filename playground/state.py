@@ -142,12 +142,12 @@ def check_field(name: str, value: Any) -> Any:
             refuse(f"0 … {MAX_DROPOUT}")
     elif name in ("mistake", "answer", "preset"):
         if not is_text(value, 64):
-            refuse("text, ≤ 64")
+            refuse("≤ 64")
     elif name == "tokens":
         if not isinstance(value, list) or not 1 <= len(value) <= MAX_TOKENS:
-            refuse(f"1 … {MAX_TOKENS} tokens")
+            refuse(f"1 … {MAX_TOKENS}")
         if not all(is_text(t, MAX_NAME) and t.strip() for t in value):
-            refuse(f"names, 1 … {MAX_NAME} characters")
+            refuse(f"1 … {MAX_NAME}")
     elif name in ("vectors", "w_query", "w_key", "w_value", "w_out"):
         if not (value is None and name != "vectors"):
             check_rows(name, value)
@@ -164,7 +164,7 @@ def check_field(name: str, value: Any) -> Any:
             refuse("[matrix, head, row, column]")
     elif name == "pins":
         if not isinstance(value, list) or len(value) > MAX_PINS or not all(map(is_cell, value)):
-            refuse(f"≤ {MAX_PINS} cells")
+            refuse(f"≤ {MAX_PINS}")
     elif name == "bad":
         ok = isinstance(value, dict) and len(value) <= MAX_BAD
         if not ok or not all(is_text(k, 64) and is_text(v, 200) for k, v in value.items()):
@@ -179,12 +179,12 @@ def check_rows(name: str, rows: Any) -> None:
         raise errors.LinkError(where=where, found=errors.short(found), wanted=wanted)
 
     if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_WIDTH:
-        refuse(name, rows, f"1 … {MAX_WIDTH} rows")
+        refuse(name, rows, f"1 … {MAX_WIDTH}")
     for i, row in enumerate(rows):
         if not isinstance(row, list) or not 1 <= len(row) <= MAX_WIDTH:
-            refuse(f"{name}[{i}]", row, f"1 … {MAX_WIDTH} numbers")
+            refuse(f"{name}[{i}]", row, f"1 … {MAX_WIDTH}")
         if len(row) != len(rows[0]):
-            refuse(f"{name}[{i}]", f"{len(row)} numbers", f"{len(rows[0])}")
+            refuse(f"{name}[{i}]", len(row), f"{len(rows[0])}")
         for j, number in enumerate(row):
             if not is_number(number) or not abs(number) <= LARGEST:
                 refuse(f"{name}[{i}][{j}]", number, f"−{LARGEST:g} … {LARGEST:g}")
