@@ -318,7 +318,7 @@ TAB = Tab(
                 d_out=4,
                 n_head=2,
                 causal=True,
-                open=["concat", 0, 0, 3],
+                open=["concat", 0, 2, 3],
             ),
         ),
         Preset(
