@@ -182,6 +182,7 @@ window.Playground = (() => {
   function stage(element, props, server, tab, lang) {
     let state = props.value.state;
     let queue = [];
+    let asked = []; // sent, not yet answered
     let busy = false;
     let edited = null; // the text field whose own text must survive the next paint
     let undo = [];
@@ -189,7 +190,22 @@ window.Playground = (() => {
     let lastKey = "";
     stages[tab] = { send };
 
+    /* The page may still show what is about to go: a click on the third token while the
+       first is being removed means the token that is the second by then. False: it is gone. */
+    function follow(action) {
+      for (const { action: before } of [...asked, ...queue]) {
+        if (before.do !== "remove" && before.do !== "unpin") continue;
+        const place = before.do === action.do || (before.do === "remove" && action.do === "token") ? "index"
+          : before.do === "remove" && action.do === "cell" && action.matrix === "vectors" ? "row" : "";
+        if (!place) continue;
+        if (action[place] === before.index) return false;
+        if (action[place] > before.index) action[place] -= 1;
+      }
+      return true;
+    }
+
     function send(action, { record = true, key = "", field = null } = {}) {
+      if (!follow(action)) return;
       edited = field;
       const last = queue[queue.length - 1];
       if (key && last && last.key === key) queue.pop(); // only the newest text of a cell counts
@@ -203,17 +219,20 @@ window.Playground = (() => {
       let reply = null;
       do {
         const batch = queue;
+        asked = batch;
         queue = [];
         try {
           reply = await server.act({ tab, lang, state, actions: batch.map((b) => b.action) });
           if (!reply) throw new Error("no answer"); // Gradio swallows what went wrong
         } catch {
           queue = batch.concat(queue); // nothing typed is lost: wait and try again
+          asked = [];
           toast(words.offline || "");
           await new Promise((done) => setTimeout(done, 1500));
           continue;
         }
         if (batch.length) remember(batch, reply.state);
+        asked = [];
         state = reply.state;
         paint(reply.html);
       } while (queue.length || !reply);

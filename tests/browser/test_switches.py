@@ -108,6 +108,24 @@ def test_typed_weights(page: Page) -> None:
     eventually(page, lambda: numbers(stage, "output") == [[100, 100]])
 
 
+def test_clicks_faster_than_the_answer(page: Page) -> None:
+    """Tokens removed and a cell typed before the page has caught up: each is the one meant."""
+    stage = page.locator("#stage-dot-product")
+    names = numbers(stage, "vectors")
+    page.evaluate(
+        """() => {
+          const stage = document.querySelector("#stage-dot-product");
+          const named = (name) => stage.querySelector(`button[aria-label="remove ${name}"]`);
+          named("Your").click(); named("journey").click(); named("journey").click();
+          const field = stage.querySelector("[data-matrix=vectors] td[data-row='3'][data-col='0'] input");
+          field.value = "7"; field.dispatchEvent(new Event("input", {bubbles: true}));
+          named("starts").click();
+        }"""
+    )
+    eventually(page, lambda: len(numbers(stage, "vectors")) == 3)
+    assert numbers(stage, "vectors") == [[7, *names[3][1:]], *names[4:]]
+
+
 # Examples, undo, reset
 
 
