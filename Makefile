@@ -12,7 +12,7 @@ endif
 export GRADIO_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run test bench lint screenshots clean
+.PHONY: help setup setup-train setup-test run test bench train lint screenshots clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile
@@ -26,6 +26,10 @@ test: setup-test ## run the tests, those in a browser too
 bench: setup-test ## print each headline figure beside a peer
 	@$(PYTHON) -m benchmarks $(ARGS)
 
+train: setup-train ## train the shipped models: make train ARGS="shakespeare --data FILE"
+	@for name in $(or $(filter-out --%,$(firstword $(ARGS))),shakespeare shakespeare-64 korean); do \
+		$(PYTHON) -m model train $$name $(wordlist 2,99,$(ARGS)) || exit 1; done
+
 lint: setup-test ## check style and formatting
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
@@ -38,6 +42,7 @@ clean: ## remove what set-up and the tools made
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(VENV)/.runs ## .venv with what the app needs
+setup-train: $(VENV)/.trains ## the same and what `make train` needs
 setup-test: $(VENV)/.tests ## the same, what the tests need, and a browser
 
 # The stamps: a second `make run` starts at once, a changed pyproject.toml installs again.
@@ -48,6 +53,10 @@ $(VENV)/.created: scripts/venv.sh
 $(VENV)/.runs: $(VENV)/.created pyproject.toml scripts/dependencies.py
 	@echo "Installing the packages of the app (a few minutes the first time)"
 	@packages=$$($(PYTHON) scripts/dependencies.py) && $(PIP) $$packages
+	@touch $@
+
+$(VENV)/.trains: $(VENV)/.runs
+	@packages=$$($(PYTHON) scripts/dependencies.py train) && $(PIP) $$packages
 	@touch $@
 
 $(VENV)/.tests: $(VENV)/.runs scripts/browser.py

@@ -8,7 +8,6 @@ is made once, at the first `append`, and filled from the left.
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from model import errors
@@ -35,8 +34,9 @@ class KVCache:
             self._k = k.new_empty((*k.shape[:-2], self.capacity, k.size(-1)))
             self._v = v.new_empty((*v.shape[:-2], self.capacity, v.size(-1)))
         end = self.length + more
-        with torch.no_grad():  # a cache serves writing, not learning
-            self._k[..., self.length : end, :] = k
-            self._v[..., self.length : end, :] = v
+        if k.requires_grad or v.requires_grad:  # a cache serves writing, not learning
+            k, v = k.detach(), v.detach()
+        self._k.narrow(-2, self.length, more).copy_(k)
+        self._v.narrow(-2, self.length, more).copy_(v)
         self.length = end
-        return self._k[..., :end, :], self._v[..., :end, :]
+        return self._k.narrow(-2, 0, end), self._v.narrow(-2, 0, end)

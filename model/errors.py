@@ -11,12 +11,28 @@
     │   ├── MaskShapeError   a mask that does not fit the scores
     │   └── CacheError       more tokens than the cache holds
     ├── HeadsError        n_head does not divide the width
-│   └── SliceError       n_head does not divide the inputs
+    │   └── SliceError       n_head does not divide the inputs
     ├── NotFiniteError    NaN or infinity where a number is needed
     ├── OverflowsError    numbers so large that their products are infinite
     ├── FullyMaskedError  a query with no key left to attend to
     ├── MaskTypeError     a mask that is not boolean
-    └── DropoutError      a rate outside [0, 1)
+    ├── DropoutError      a rate outside [0, 1)
+    ├── SizeError         a size below 1
+    ├── RangeError        a number outside its range
+    ├── PromptError       ids a model cannot start from
+    ├── TooLongError      more tokens than block_size
+    ├── ChoiceError       a name that is none of the choices
+    ├── ShortTextError    a text shorter than one window
+    ├── ShareError        a batch that does not divide among the processes
+    ├── DivergedError     a training loss that is no longer a number
+    ├── StateError        a training folder that does not fit the model
+    ├── CorpusError       a corpus that is not what its sum says, or cannot be had
+    ├── CheckpointError   a checkpoint that cannot be loaded
+    │   ├── CheckpointMissingError  no such name or folder
+    │   ├── CheckpointFileError     a file missing or damaged
+    │   └── CheckpointShapeError    a tensor that is not what the configuration says
+    ├── RanksError        a file of BPE ranks with a gap
+    └── GPT2FilesError    GPT-2's tokenizer neither on this machine nor to be had
 
 Each class carries its sentence in English and in Korean, side by side, so that
 a message cannot exist in one language only. `str(error)` is the English one;
@@ -121,3 +137,91 @@ class MaskTypeError(PlaygroundError):
 class DropoutError(PlaygroundError):
     en = "The dropout rate is {dropout}; it must be at least 0 and below 1, since kept weights are divided by 1 - rate."
     ko = "드롭아웃 비율은 {dropout}입니다. 남은 가중치를 1 - 비율로 나누므로 0 이상 1 미만이어야 합니다."
+
+
+class SizeError(PlaygroundError):
+    en = "{name} is {found}; it must be at least 1."
+    ko = "{name}은(는) {found}입니다. 1 이상이어야 합니다."
+
+
+class TooLongError(PlaygroundError):
+    en = "That is {length} tokens; this model reads at most {block_size}."
+    ko = "토큰이 {length}개입니다. 이 모델이 읽을 수 있는 것은 {block_size}개까지입니다."
+
+
+class RanksError(PlaygroundError):
+    en = "The file of BPE ranks is damaged: {missing} is missing or unreadable among its {found} tokens."
+    ko = "BPE 순위 파일이 손상되었습니다. 토큰 {found}개 가운데 {missing}이(가) 없거나 읽을 수 없습니다."
+
+
+class GPT2FilesError(PlaygroundError):
+    en = (
+        "GPT-2's tokenizer files are not on this machine and could not be downloaded ({reason}). "
+        "Run once where there is a network, or set TIKTOKEN_CACHE_DIR to a folder that holds them."
+    )
+    ko = (
+        "GPT-2 토크나이저 파일이 이 컴퓨터에 없고 내려받지도 못했습니다({reason}). "
+        "네트워크가 되는 곳에서 한 번 실행하거나, 파일이 있는 폴더를 TIKTOKEN_CACHE_DIR로 지정하십시오."
+    )
+
+
+class ChoiceError(PlaygroundError):
+    en = "{name} is {found}; it must be one of: {choices}."
+    ko = "{name}에 {found}이(가) 왔습니다. 다음 가운데 하나여야 합니다: {choices}."
+
+
+class ShortTextError(PlaygroundError):
+    en = "The text has {found} tokens; a training window needs at least {needed}."
+    ko = "글의 토큰은 {found}개입니다. 학습 창 하나에 적어도 {needed}개가 필요합니다."
+
+
+class ShareError(PlaygroundError):
+    en = "A batch of {batch} cannot be shared among {count} processes; use a multiple of {count}."
+    ko = "배치 {batch}개를 프로세스 {count}개에 똑같이 나눌 수 없습니다. {count}의 배수로 쓰십시오."
+
+
+class DivergedError(PlaygroundError):
+    en = "The loss became {loss} at step {step}; the learning rate ({rate:.2g} of its peak) is too high."
+    ko = "{step}번째 단계에서 손실이 {loss}이(가) 되었습니다. 학습률(최고값의 {rate:.2g}배)이 너무 높습니다."
+
+
+class StateError(PlaygroundError):
+    en = "The training state in {folder} does not fit this model: {reason}. Choose another folder, or delete it."
+    ko = (
+        "{folder}의 학습 상태가 이 모델에 맞지 않습니다: {reason}. 다른 폴더를 고르거나 지우십시오."
+    )
+
+
+class CorpusError(PlaygroundError):
+    en = "The corpus {name} is not there: {reason}. It comes from {address}; a file can be named with --data."
+    ko = "말뭉치 {name}을(를) 쓸 수 없습니다: {reason}. 원본은 {address}에 있습니다. --data로 파일을 지정할 수 있습니다."
+
+
+class CheckpointError(PlaygroundError):
+    en = "The checkpoint {folder} cannot be loaded: {reason}."
+    ko = "체크포인트 {folder}을(를) 불러올 수 없습니다: {reason}."
+
+
+class CheckpointMissingError(CheckpointError):
+    en = "There is no checkpoint {folder}: it is neither one of {names} nor a folder with a {file}."
+    ko = "체크포인트 {folder}이(가) 없습니다. {names} 가운데 하나도, {file}이 있는 폴더도 아닙니다."
+
+
+class CheckpointFileError(CheckpointError):
+    en = "The checkpoint {folder} lacks {file}, or it is damaged ({reason})."
+    ko = "체크포인트 {folder}에 {file}이(가) 없거나 손상되었습니다({reason})."
+
+
+class CheckpointShapeError(CheckpointError):
+    en = "In the checkpoint {folder} the tensor {tensor} has shape {found}; its configuration asks for {expected}."
+    ko = "체크포인트 {folder}의 텐서 {tensor}은(는) 모양이 {found}입니다. 설정에 따르면 {expected}이어야 합니다."
+
+
+class RangeError(PlaygroundError):
+    en = "{name} is {found}; it must be {wanted}."
+    ko = "{name}의 값은 {found}입니다. {wanted}이어야 합니다."
+
+
+class PromptError(PlaygroundError):
+    en = "A prompt of ids cannot be {found}; it must be {wanted}."
+    ko = "프롬프트의 토큰 번호가 {found}일 수는 없습니다. {wanted}이어야 합니다."

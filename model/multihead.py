@@ -26,6 +26,7 @@ from model.attention import (
     AttentionTrace,
     attend,
     attend_fast,
+    causal_mask,
     check_finite,
     check_overflow,
     draw_keep,
@@ -47,8 +48,11 @@ def split_heads(x: Tensor, n_head: int) -> Tensor:
 
     Raises `HeadsError` when `n_head` does not divide the width.
     """
-    check_heads(x.size(-1), n_head)
-    return x.unflatten(-1, (n_head, -1)).transpose(-3, -2)  # (..., T, nh, hs) -> (..., nh, T, hs)
+    *leading, C = x.shape
+    check_heads(C, n_head)
+    return x.reshape(*leading, n_head, C // n_head).transpose(
+        -3, -2
+    )  # (..., T, nh, hs) -> (..., nh, T, hs)
 
 
 def merge_heads(heads: Tensor) -> Tensor:
@@ -171,22 +175,26 @@ class MultiHeadAttention(nn.Module):
         memory: Tensor | None = None,
         *,
         mask: Tensor | None = None,
+        causal: bool = False,
         cache: KVCache | None = None,
         trace: list[MultiHeadTrace] | None = None,
     ) -> Tensor:
         """x `(B, T, C)`, memory `(B, Tk, C)` -> `(B, T, C)`.
 
-        With a `cache` the new keys and values join those already in it, and the
-        mask must be `(T, cached + T)`. Handed a `trace`, it records every step
-        into it and takes the traced route; else the fast one.
+        With a `cache` the new keys and values join those already in it, and a
+        mask must be `(T, cached + T)`; `causal` stands for the causal mask of that
+        shape. Handed a `trace`, it records every step into it and takes the traced
+        route; else the fast one.
         """
         q, k, v = (split_heads(part, self.n_head) for part in self.project(x, memory))
         if cache is not None:
             k, v = cache.append(k, v)  # (B, nh, Tk, hs)
         dropout = self.dropout if self.training else 0.0
         if trace is None:
-            concat = merge_heads(attend_fast(q, k, v, mask, dropout=dropout))
+            concat = merge_heads(attend_fast(q, k, v, mask, causal=causal, dropout=dropout))
             return self.c_proj(concat)
+        if causal:
+            mask = causal_mask(q.size(-2), k.size(-2)).to(q.device)
         keep = None
         if dropout:
             keep = draw_keep((*q.shape[:-1], k.size(-2)), dropout).to(q.device)

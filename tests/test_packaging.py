@@ -68,7 +68,7 @@ def test_versions_are_bounded_and_installed(line):
 
 def test_what_is_imported_is_declared_and_the_reverse():
     """Declared by us, or by the pinned gradio, whose own dependencies come with it."""
-    ours = {canonicalize_name(Requirement(line).name) for line in dependencies()}
+    ours = {canonicalize_name(Requirement(line).name) for line in dependencies("train")}
     of_gradio = [Requirement(line) for line in metadata.requires("gradio")]
     theirs = {canonicalize_name(r.name) for r in of_gradio if "extra" not in str(r.marker)}
     names = {

@@ -1,0 +1,121 @@
+"""The command line: `python -m model train NAME` and `python -m model losses`.
+
+Several processes: `torchrun --nproc-per-node 2 -m model train NAME`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from model import recipes
+from model.checkpoint import SHIPPED
+from model.corpora import CORPORA
+from model.errors import PlaygroundError
+from model.training_state import TrainingState
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Parse, do, and say errors of use as one sentence."""
+    parser = argparse.ArgumentParser(prog="python -m model", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    train = commands.add_parser("train", help="train a model as its recipe says")
+    train.add_argument("name", choices=list(recipes.RECIPES))
+    train.add_argument("--data", type=Path, help="the corpus's file, or a folder that holds it")
+    train.add_argument("--text", type=Path, help="any UTF-8 text file to learn from instead")
+    train.add_argument("--out", type=Path, help="folder of the result (default: the shipped one)")
+    train.add_argument("--state", type=Path, help="folder to resume from (default: .training/NAME)")
+    train.add_argument("--steps", type=int, help="fewer or more than the recipe's")
+    train.add_argument("--threads", type=int, help="processor threads (default: all)")
+    train.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    train.set_defaults(do=train_command)
+    losses = commands.add_parser("losses", help="compute the losses on the cards again")
+    losses.add_argument("names", nargs="*", default=list(recipes.RECIPES))
+    losses.add_argument("--data", type=Path, help="a folder that holds the corpora")
+    losses.set_defaults(do=losses_command)
+    chosen = parser.parse_args(arguments)
+    try:
+        chosen.do(chosen)
+    except PlaygroundError as error:
+        sys.exit(str(error))
+
+
+def train_command(chosen: argparse.Namespace) -> None:
+    """Train with a progress bar; the result, its card and the picture of its curve in --out."""
+    from tqdm import tqdm  # the extra `train`
+
+    recipe = recipes.RECIPES[chosen.name]
+    if chosen.steps:
+        recipe = replace(recipe, training=replace(recipe.training, steps=chosen.steps))
+    if chosen.threads:
+        torch.set_num_threads(chosen.threads)
+    prepared = recipes.prepare(
+        recipe, data=corpus_file(chosen.data, recipe.corpus), text=chosen.text, device=chosen.device
+    )
+    state = TrainingState(chosen.state or Path(".training") / chosen.name)
+    first = os.environ.get("RANK", "0") == "0"
+    with tqdm(total=recipe.training.steps, disable=not first, mininterval=5) as bar:
+        for step in recipes.follow(prepared, state):
+            bar.update(step.step - bar.n)
+            bar.set_postfix(loss=f"{step.loss:.3f}", tokens=f"{step.tokens_per_second:.0f}/s")
+            if step.val_loss is not None and first:
+                bar.write(f"step {step.step}  held-out loss a character {step.val_loss:.4f}")
+                bar.write(f"  {step.sample!r}")
+    if first:
+        folder = chosen.out or SHIPPED / chosen.name
+        command = "python -m model " + " ".join(["train", chosen.name, *shown(chosen)])
+        saved = recipes.finished(prepared, state, folder, command)
+        draw_curve(state, folder / "loss.png")
+        print(f"{folder}: {saved.card['held_out']}")
+
+
+def shown(chosen: argparse.Namespace) -> list[str]:
+    """The options that decide the result, without paths of this machine."""
+    steps = ["--steps", str(chosen.steps)] if chosen.steps else []
+    return steps + (["--text", chosen.text.name] if chosen.text else [])
+
+
+def losses_command(chosen: argparse.Namespace) -> None:
+    """A line a model: the loss computed from the files beside the one on the card."""
+    for name in chosen.names:
+        corpus = recipes.RECIPES[name].corpus
+        loss = recipes.loss_again(name, corpus_file(chosen.data, corpus))
+        card = recipes.load_checkpoint(name).card["held_out"]
+        print(
+            f"{name}: {loss.per_character:.4f} nats a character (card: {card['nats_per_character']}), "
+            f"{loss.per_byte:.4f} a byte (card: {card['nats_per_byte']}), "
+            f"{loss.characters:,} characters"
+        )
+
+
+def corpus_file(path: Path | None, corpus: str) -> Path | None:
+    """A corpus's file: `path` itself, or the one of its name in that folder."""
+    if path is None or not path.is_dir():
+        return path
+    return next(iter(sorted(path.glob(f"{CORPORA[corpus].name}.*[!E]"))), path / corpus)
+
+
+def draw_curve(state: TrainingState, path: Path) -> None:
+    """The loss on the text learned from and on the held-out text, as a picture."""
+    import matplotlib  # the extra `train`
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    steps = [point.step for point in state.curve]
+    figure, axis = plt.subplots(figsize=(6, 3.5), layout="constrained")
+    axis.plot(steps, [point.loss for point in state.curve], label="batch, nats a token")
+    axis.plot(steps, [point.val_loss for point in state.curve], label="held out, nats a character")
+    axis.set_xlabel("step")
+    axis.legend(frameon=False)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""Files from the network, fetched once and kept.
+
+They lie in ATTENTION_PLAYGROUND_CACHE, by default ~/.cache/attention-playground.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import urllib.request
+from pathlib import Path
+
+
+def cache_folder() -> Path:
+    chosen = os.environ.get("ATTENTION_PLAYGROUND_CACHE")
+    return Path(chosen) if chosen else Path.home() / ".cache" / "attention-playground"
+
+
+def download(address: str, path: Path) -> Path:
+    """Fetch `address` into `path` unless it is there. Raises `OSError` where it cannot be reached."""
+    if path.exists():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(path.name + ".new")  # a broken download leaves no half file behind
+    with urllib.request.urlopen(address, timeout=60) as reply, beside.open("wb") as file:
+        shutil.copyfileobj(reply, file)
+    os.replace(beside, path)
+    return path

@@ -1,0 +1,132 @@
+"""A GPT: token and position embeddings, blocks, a last LayerNorm, logits.
+
+idx (B, T) -> wte + wpe (B, T, C) -> n_layer × Block (B, T, C) -> ln_f -> lm_head (B, T, V)
+
+`lm_head` shares the weights of `wte` (Press & Wolf 2017), as GPT-2's does.
+Axes: B batch, T time, C = n_embd, V = vocab_size.
+Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from model import errors
+from model.block import Block, BlockTrace
+from model.cache import KVCache
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """The sizes of a GPT. The defaults are GPT-2's; the notes' own are 4 layers, 4 heads, 64 wide.
+
+    Raises `SizeError` for a size below 1, `HeadsError` where n_head does not divide
+    n_embd, `DropoutError` for a rate outside [0, 1).
+    """
+
+    vocab_size: int = 50257
+    block_size: int = 1024
+    n_layer: int = 12
+    n_head: int = 12
+    n_embd: int = 768
+    dropout: float = 0.0
+    bias: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
+            if getattr(self, name) < 1:
+                raise errors.SizeError(name=name, found=getattr(self, name))
+        if self.n_embd % self.n_head:
+            raise errors.HeadsError(width=self.n_embd, n_head=self.n_head)
+        if not 0 <= self.dropout < 1:
+            raise errors.DropoutError(dropout=self.dropout)
+
+
+@dataclass(frozen=True)
+class ModelTrace:
+    """One pass through a GPT: the stream after the embeddings, every block, the end."""
+
+    embedded: Tensor  # (B, T, C): wte + wpe
+    blocks: list[BlockTrace]
+    normed: Tensor  # (B, T, C): after ln_f
+    logits: Tensor  # (B, T, V)
+
+
+class GPT(nn.Module):
+    """`GPT(config)(idx)` -> logits `(B, T, V)`, always."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        c = self.config = config
+        self.wte = nn.Embedding(c.vocab_size, c.n_embd)
+        self.wpe = nn.Embedding(c.block_size, c.n_embd)
+        self.drop = nn.Dropout(c.dropout)
+        self.blocks = nn.ModuleList(
+            Block(c.n_embd, c.n_head, bias=c.bias, dropout=c.dropout) for _ in range(c.n_layer)
+        )
+        self.ln_f = nn.LayerNorm(c.n_embd, bias=c.bias)
+        self.lm_head = nn.Linear(c.n_embd, c.vocab_size, bias=False)
+        self.lm_head.weight = self.wte.weight
+        self.apply(initialise)
+        for block in self.blocks:  # what adds to the stream begins smaller, the more of it there is
+            for adds in (block.attn.c_proj, block.mlp.c_proj):
+                nn.init.normal_(adds.weight, std=0.02 / (2 * c.n_layer) ** 0.5)
+
+    def forward(
+        self,
+        idx: Tensor,
+        *,
+        cache: list[KVCache] | None = None,
+        trace: list[ModelTrace] | None = None,
+    ) -> Tensor:
+        """idx `(B, T)` -> logits `(B, T, V)`.
+
+        With a `cache` (from `new_cache`) idx holds only the new tokens. Handed a
+        `trace`, it records every step of every block into it. Raises `TooLongError`
+        beyond block_size.
+        """
+        T = idx.size(-1)
+        past = cache[0].length if cache else 0
+        if past + T > self.config.block_size:
+            raise errors.TooLongError(length=past + T, block_size=self.config.block_size)
+        embedded = self.wte(idx) + self.wpe.weight[past : past + T]  # (B, T, C) + (T, C)
+        x = self.drop(embedded)
+        blocks: list[BlockTrace] | None = None if trace is None else []
+        for n, block in enumerate(self.blocks):
+            x = block(x, cache=cache[n] if cache else None, trace=blocks)
+        normed = self.ln_f(x)
+        logits = self.lm_head(normed)  # (B, T, C) -> (B, T, V)
+        if trace is not None and blocks is not None:
+            trace.append(ModelTrace(embedded, blocks, normed, logits))
+        return logits
+
+    def new_cache(self) -> list[KVCache]:
+        """An empty KV cache for each block, with room for block_size tokens."""
+        return [KVCache(self.config.block_size) for _ in self.blocks]
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that training can change; `lm_head` shares those of `wte`."""
+        return sum(p.numel() for p in self.parameters())
+
+
+def initialise(module: nn.Module) -> None:
+    """GPT-2's start: weights normal with deviation 0.02, biases 0. Source: Radford et al. 2019."""
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+def next_token_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    """Mean nats by which the model is surprised: logits `(B, T, V)`, targets `(B, T)` -> a scalar.
+
+    −1/(BT) Σ ln softmax(logits)[target]
+    """
+    exact = logits.to(
+        torch.promote_types(logits.dtype, torch.float32)
+    )  # from bfloat16, not float64
+    return torch.nn.functional.cross_entropy(exact.flatten(0, 1), targets.flatten())

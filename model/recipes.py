@@ -1,0 +1,181 @@
+"""How the shipped models were trained: a recipe each, from corpus to folder.
+
+`python -m model train NAME` follows one; `python -m model losses` computes the
+losses on the cards again.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import torch
+
+from model.checkpoint import CARD, Checkpoint, load_checkpoint, save_checkpoint, write_json
+from model.corpora import CORPORA, Split, read_corpus, read_text
+from model.evaluation import HeldOutLoss, held_out_loss
+from model.gpt import GPT, GPTConfig
+from model.sampling import complete
+from model.tokenizer import Tokenizer, train_merges
+from model.training import Step, TrainingConfig, train, windows
+from model.training_state import TrainingState
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a training run. `gpt.vocab_size` is how many BPE tokens to learn."""
+
+    name: str
+    corpus: str
+    gpt: GPTConfig
+    training: TrainingConfig
+    batch_size: int
+    prompt: str  # begins the samples taken on the way
+
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe(
+            "shakespeare",
+            "tinyshakespeare",
+            GPTConfig(1024, 128, n_layer=6, n_head=6, n_embd=192, dropout=0.2, bias=False),
+            TrainingConfig(
+                steps=6000,
+                optimizer="muon",
+                learning_rate=3e-3,
+                muon_learning_rate=8e-3,
+                bfloat16=True,
+                evaluate_every=400,
+                patience=6,
+                seed=1,
+            ),
+            batch_size=16,
+            prompt="ROMEO:",
+        ),
+        Recipe(
+            "shakespeare-64",
+            "tinyshakespeare",
+            GPTConfig(1024, 128, n_layer=4, n_head=4, n_embd=64, bias=False),
+            TrainingConfig(
+                steps=8000,
+                optimizer="muon",
+                learning_rate=1e-2,
+                muon_learning_rate=2e-2,
+                evaluate_every=250,
+                seed=1,
+            ),
+            batch_size=16,
+            prompt="ROMEO:",
+        ),
+        Recipe(
+            "korean",
+            "korean_chatbot",
+            GPTConfig(2048, 128, n_layer=4, n_head=6, n_embd=192, dropout=0.3, bias=False),
+            TrainingConfig(
+                steps=2000,
+                optimizer="muon",
+                learning_rate=3e-3,
+                muon_learning_rate=8e-3,
+                bfloat16=True,
+                evaluate_every=100,
+                seed=1,
+            ),
+            batch_size=32,
+            prompt="오늘 뭐 하지\n",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A recipe with its text read, its tokenizer learned and its model drawn."""
+
+    recipe: Recipe
+    source: str  # the corpus's name, or the file of one's own
+    split: Split
+    tokenizer: Tokenizer
+    gpt: GPT
+
+
+def prepare(
+    recipe: Recipe, *, data: Path | None = None, text: Path | None = None, device: str = "cpu"
+) -> Prepared:
+    """`data` is the corpus's file where it is at hand; `text` any file to learn from instead.
+
+    Raises `CorpusError`.
+    """
+    split = read_text(text) if text else read_corpus(recipe.corpus, data)
+    tokenizer = Tokenizer.from_merges(train_merges(split.train, recipe.gpt.vocab_size), recipe.name)
+    torch.manual_seed(recipe.training.seed)
+    gpt = GPT(replace(recipe.gpt, vocab_size=tokenizer.n_vocab))  # a short text gives fewer tokens
+    return Prepared(recipe, text.name if text else recipe.corpus, split, tokenizer, gpt.to(device))
+
+
+def follow(prepared: Prepared, state: TrainingState) -> Iterator[Step]:
+    """Train as the recipe says. Raises what `train` raises."""
+    recipe, tokenizer = prepared.recipe, prepared.tokenizer
+    seed = recipe.training.seed
+    ids = torch.tensor(tokenizer.encode(prepared.split.train))
+    return train(
+        prepared.gpt,
+        windows(ids, prepared.gpt.config.block_size, recipe.batch_size, seed),
+        recipe.training,
+        evaluate=lambda gpt: held_out_loss(gpt, tokenizer, prepared.split.held_out).per_character,
+        sample=lambda gpt: complete(gpt, tokenizer, recipe.prompt, 64, temperature=0.8, seed=seed),
+        state=state,
+    )
+
+
+def finished(prepared: Prepared, state: TrainingState, folder: Path, command: str) -> Checkpoint:
+    """Save the model with its card; the losses on it are those of the saved, halved weights.
+
+    Returns the checkpoint as loaded again from `folder`.
+    """
+    recipe = prepared.recipe
+    corpus = CORPORA.get(prepared.source)
+    card = {
+        "name": recipe.name,
+        "corpus": {"name": prepared.source},
+        "command": command,
+        "recipe": asdict(recipe),
+        "parameters": prepared.gpt.n_parameters,
+        "steps": state.step,
+        "tokens_seen": state.tokens,
+        "seconds": round(state.seconds),
+        "machine": machine(prepared.gpt),
+        "curve": [asdict(point) for point in state.curve],
+    }
+    if corpus:
+        card["corpus"] = {
+            key: getattr(corpus, key) for key in ("name", "address", "sha256", "licence", "rule")
+        }
+    save_checkpoint(folder, Checkpoint(prepared.gpt, prepared.tokenizer, card))
+    saved = load_checkpoint(folder)
+    loss = held_out_loss(saved.gpt, saved.tokenizer, prepared.split.held_out)
+    card["held_out"] = {
+        "nats_per_character": round(loss.per_character, 4),
+        "nats_per_byte": round(loss.per_byte, 4),
+        "characters": loss.characters,
+        "tokens": loss.tokens,
+    }
+    write_json(folder / CARD, card)
+    return load_checkpoint(folder)
+
+
+def machine(gpt: GPT) -> str:
+    """What it was trained on, in words."""
+    device = gpt.wte.weight.device
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+
+
+def loss_again(name: str, data: Path | None = None) -> HeldOutLoss:
+    """The held-out loss of a shipped model, computed from its files."""
+    checkpoint = load_checkpoint(name)
+    split = read_corpus(checkpoint.card["corpus"]["name"], data)
+    return held_out_loss(checkpoint.gpt, checkpoint.tokenizer, split.held_out)
