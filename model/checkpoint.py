@@ -12,7 +12,8 @@ JSON are read: nothing is unpickled, so a stranger's folder can do no harm.
 from __future__ import annotations
 
 import json
-import urllib.parse
+import os.path
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -30,6 +31,15 @@ from model.tokenizer import Tokenizer, gpt2_tokenizer, load_ranks, save_ranks
 
 SHIPPED = Path(__file__).parent / "checkpoints"
 NAMES = ("shakespeare", "shakespeare-64", "korean")
+GPT2_SETTINGS = {  # another value means another computation, and so other logits
+    "model_type": "gpt2",
+    "activation_function": "gelu_new",
+    "layer_norm_epsilon": 1e-5,
+    "scale_attn_weights": True,
+    "scale_attn_by_inverse_layer_idx": False,
+    "tie_word_embeddings": True,
+}
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
 WEIGHTS, CONFIG, RANKS, CARD = "model.safetensors", "config.json", "ranks.tiktoken", "card.json"
 
 
@@ -62,13 +72,15 @@ def load_checkpoint(name_or_folder: str | Path) -> Checkpoint:
     """
     shipped = str(name_or_folder) in NAMES
     folder = SHIPPED / name_or_folder if shipped else Path(name_or_folder)
-    if not (folder / CONFIG).is_file():
+    if not os.path.isfile(folder / CONFIG):  # False too for a name no file can have
         raise errors.CheckpointMissingError(
             folder=name_or_folder, names=" | ".join(NAMES), file=CONFIG
         )
     found = read_json(folder, CONFIG)
     if "model_type" in found:  # Hugging Face's layout
-        return Checkpoint(load_gpt2(folder), gpt2_tokenizer(), {"name": folder.name})
+        gpt, tokenizer = load_gpt2(folder), gpt2_tokenizer()
+        check_vocabulary(tokenizer, gpt.config, folder, CONFIG)
+        return Checkpoint(gpt, tokenizer, {"name": folder.name})
     known = {field.name for field in fields(GPTConfig)}
     try:
         config = GPTConfig(**{name: found[name] for name in known})
@@ -79,10 +91,15 @@ def load_checkpoint(name_or_folder: str | Path) -> Checkpoint:
         tokenizer = load_ranks(folder / RANKS, folder.name)
     except (OSError, ValueError) as error:
         raise errors.CheckpointFileError(folder=folder, file=RANKS, reason=error) from error
+    check_vocabulary(tokenizer, config, folder, RANKS)
+    return Checkpoint(gpt, tokenizer, read_json(folder, CARD))
+
+
+def check_vocabulary(tokenizer: Tokenizer, config: GPTConfig, folder: Path, file: str) -> None:
+    """The model has a row for each token; else `CheckpointFileError`, naming `file`."""
     if tokenizer.n_vocab != config.vocab_size:
         reason = f"{tokenizer.n_vocab} tokens ≠ vocab_size {config.vocab_size}"
-        raise errors.CheckpointFileError(folder=folder, file=RANKS, reason=reason)
-    return Checkpoint(gpt, tokenizer, read_json(folder, CARD))
+        raise errors.CheckpointFileError(folder=folder, file=file, reason=reason)
 
 
 def load_gpt2(folder_or_hub_name: str | Path) -> GPT:
@@ -92,11 +109,10 @@ def load_gpt2(folder_or_hub_name: str | Path) -> GPT:
     Raises a `CheckpointError`.
     """
     folder = Path(folder_or_hub_name)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         folder = from_hub(str(folder_or_hub_name))
     found = read_json(folder, CONFIG)
-    wanted = {"model_type": "gpt2", "activation_function": "gelu_new"}
-    for key, value in wanted.items():
+    for key, value in GPT2_SETTINGS.items():
         if found.get(key, value) != value:
             reason = f"{key} {found[key]!r} ≠ {value!r}"
             raise errors.CheckpointFileError(folder=folder, file=CONFIG, reason=reason)
@@ -150,10 +166,15 @@ def with_weights(config: GPTConfig, tensors: Mapping[str, Tensor], folder: Path)
 
 
 def from_hub(name: str) -> Path:
-    """The folder of a model on the hub, its two files downloaded. Raises `CheckpointFileError`."""
+    """The folder of a model on the hub, its two files downloaded.
+
+    Raises `CheckpointMissingError` for what cannot be a name there, `CheckpointFileError`.
+    """
+    if not HUB_NAME.fullmatch(name):
+        raise errors.CheckpointMissingError(folder=name, names=" | ".join(NAMES), file=CONFIG)
     folder = cache_folder() / name.replace("/", "--")
     for file in (CONFIG, WEIGHTS):
-        address = f"https://huggingface.co/{urllib.parse.quote(name)}/resolve/main/{file}"
+        address = f"https://huggingface.co/{name}/resolve/main/{file}"
         try:
             download(address, folder / file)
         except OSError as error:
@@ -172,7 +193,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 def read_json(folder: Path, file: str) -> dict[str, Any]:
     try:
         found = json.loads((folder / file).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise errors.CheckpointFileError(folder=folder, file=file, reason=error) from error
     if not isinstance(found, dict):
         raise errors.CheckpointFileError(folder=folder, file=file, reason=type(found).__name__)

@@ -171,19 +171,17 @@ def read_corpus(name: str, path: Path | None = None) -> Split:
     """
     corpus = CORPORA[name]
     found = path or cache_folder() / f"{name}-{corpus.sha256[:8]}"
-    if not found.exists():
-        if path:
-            raise errors.CorpusError(
-                name=name, reason=f"{path}: no such file", address=corpus.address
-            )
-        try:
+    try:
+        if not path:
             download(corpus.address, found)
-        except OSError as error:
-            reason = f"download failed ({error})"
-            raise errors.CorpusError(name=name, reason=reason, address=corpus.address) from error
-    data = found.read_bytes()
+        data = found.read_bytes()
+    except OSError as error:
+        reason = f"{found}: {error}" if path else f"download failed ({error})"
+        raise errors.CorpusError(name=name, reason=reason, address=corpus.address) from error
     total = hashlib.sha256(data).hexdigest()
     if total != corpus.sha256:
+        if not path:
+            found.unlink()  # not ours: the next call downloads it again
         reason = f"{found}: sha256 {total[:12]}…, expected {corpus.sha256[:12]}…"
         raise errors.CorpusError(name=name, reason=reason, address=corpus.address)
     return corpus.split(data.decode("utf-8-sig"))

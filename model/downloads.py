@@ -5,6 +5,7 @@ They lie in ATTENTION_PLAYGROUND_CACHE, by default ~/.cache/attention-playground
 
 from __future__ import annotations
 
+import http.client
 import os
 import shutil
 import urllib.request
@@ -22,7 +23,16 @@ def download(address: str, path: Path) -> Path:
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(path.name + ".new")  # a broken download leaves no half file behind
-    with urllib.request.urlopen(address, timeout=60) as reply, beside.open("wb") as file:
-        shutil.copyfileobj(reply, file)
+    try:
+        with urllib.request.urlopen(address, timeout=60) as reply, beside.open("wb") as file:
+            shutil.copyfileobj(reply, file)
+            announced = reply.headers.get("Content-Length")
+    except http.client.HTTPException as error:
+        raise OSError(f"broken off: {error!r}") from error
+    found = beside.stat().st_size
+    if announced is not None and found != int(
+        announced
+    ):  # urllib takes a cut reply for a whole one
+        raise OSError(f"broken off: {found} of {announced} bytes")
     os.replace(beside, path)
     return path

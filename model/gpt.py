@@ -10,6 +10,7 @@ Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learner
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 
 import torch
 from torch import Tensor, nn
@@ -23,8 +24,8 @@ from model.cache import KVCache
 class GPTConfig:
     """The sizes of a GPT. The defaults are GPT-2's; the notes' own are 4 layers, 4 heads, 64 wide.
 
-    Raises `SizeError` for a size below 1, `HeadsError` where n_head does not divide
-    n_embd, `DropoutError` for a rate outside [0, 1).
+    Raises `SizeError` for a size below 1, `TypeError` for one that is no whole number,
+    `HeadsError` where n_head does not divide n_embd, `DropoutError` for a rate outside [0, 1).
     """
 
     vocab_size: int = 50257
@@ -37,7 +38,7 @@ class GPTConfig:
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
-            if getattr(self, name) < 1:
+            if index(getattr(self, name)) < 1:
                 raise errors.SizeError(name=name, found=getattr(self, name))
         if self.n_embd % self.n_head:
             raise errors.HeadsError(width=self.n_embd, n_head=self.n_head)
@@ -80,13 +81,17 @@ class GPT(nn.Module):
         idx: Tensor,
         *,
         cache: list[KVCache] | None = None,
+        keep_heads: Tensor | None = None,
+        keep_blocks: Tensor | None = None,
         trace: list[ModelTrace] | None = None,
     ) -> Tensor:
         """idx `(B, T)` -> logits `(B, T, V)`.
 
-        With a `cache` (from `new_cache`) idx holds only the new tokens. Handed a
-        `trace`, it records every step of every block into it. Raises `TooLongError`
-        beyond block_size.
+        With a `cache` (from `new_cache`) idx holds only the new tokens. For experiments
+        `keep_heads` `(n_layer, B or 1, n_head)` and `keep_blocks` `(n_layer, B or 1)` hold
+        1, or 0 for a head or a block that adds nothing to the stream. Handed a `trace`,
+        it records every step of every block into it. Raises `TooLongError` beyond
+        block_size.
         """
         T = idx.size(-1)
         past = cache[0].length if cache else 0
@@ -96,7 +101,9 @@ class GPT(nn.Module):
         x = self.drop(embedded)
         blocks: list[BlockTrace] | None = None if trace is None else []
         for n, block in enumerate(self.blocks):
-            x = block(x, cache=cache[n] if cache else None, trace=blocks)
+            heads = None if keep_heads is None else keep_heads[n]
+            after = block(x, cache=cache[n] if cache else None, keep_heads=heads, trace=blocks)
+            x = after if keep_blocks is None else x + (after - x) * keep_blocks[n, :, None, None]
         normed = self.ln_f(x)
         logits = self.lm_head(normed)  # (B, T, C) -> (B, T, V)
         if trace is not None and blocks is not None:

@@ -148,7 +148,7 @@ def save_ranks(tokenizer: Tokenizer, path: Path) -> None:
 def load_ranks(path: Path, name: str = "learned") -> Tokenizer:
     """The tokenizer of a file that `save_ranks` wrote. Raises `RanksError`."""
     ranks: dict[bytes, int] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         try:
             token, i = line.split()
             ranks[base64.b64decode(token, validate=True)] = int(i)
