@@ -8,9 +8,9 @@ from typing import Any
 import gradio as gr
 
 from playground import api
+from playground.panel import panels
 from playground.render import esc
 from playground.stage import STATIC, Stage
-from playground.tab import tabs
 from playground.words import LANGUAGES, Words
 
 NAMES = {"ko": "한국어", "en": "English"}
@@ -62,9 +62,9 @@ def page(lang: str) -> None:
         elem_id="top",
     )
     with gr.Tabs(elem_id="tabs", overflow_behavior="wrap"):
-        for n, tab in enumerate(tabs().values()):
-            with gr.Tab(tab.title(lang), id=tab.name):
-                Stage(tab, lang, filled=n == 0)
+        for n, panel in enumerate(panels().values()):
+            with gr.Tab(panel.title(lang), id=panel.name):
+                Stage(panel, lang, filled=n == 0)
 
 
 def build() -> gr.Blocks:

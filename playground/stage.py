@@ -15,12 +15,7 @@ from typing import Any
 import gradio as gr
 
 from model.errors import PlaygroundError
-from playground.actions import apply, usable
-from playground.quiz import revealed
-from playground.render import Hidden
-from playground.state import State
-from playground.tab import Tab, tabs
-from playground.view import view
+from playground.panel import Panel, panels
 from playground.words import LANGUAGES
 
 STATIC = Path(__file__).parent / "static"
@@ -30,63 +25,53 @@ MOST_ACTIONS = 200  # in one request; a person makes a few between two answers
 def act(request: dict[str, Any]) -> dict[str, Any]:
     """{tab, lang, state, actions} -> {html, state, code?, notice?}; wrong input is a notice."""
     request = request if isinstance(request, dict) else {}
-    tab, lang = known(request)
+    panel, lang = known(request)
     notice = ""
     try:
-        state = usable(tab, request["state"]) if request.get("state") else tab.default
+        state = panel.usable(request["state"]) if request.get("state") else panel.default
     except PlaygroundError as error:
-        state, notice = tab.default, error.text(lang)
+        state, notice = panel.default, error.text(lang)
     actions = request.get("actions")
     for action in actions[:MOST_ACTIONS] if isinstance(actions, list) else []:
         try:
-            state = apply(tab, state, action)
+            state = panel.apply(state, action)
         except PlaygroundError as error:
             notice = error.text(lang)
-    return answer(tab, state, lang, notice)
+    return answer(panel, state, lang, notice)
 
 
-def answer(tab: Tab, state: State, lang: str, notice: str = "") -> dict[str, Any]:
+def answer(panel: Panel, state: Any, lang: str, notice: str = "") -> dict[str, Any]:
     try:
-        html = view(tab, state, lang, notice)
+        html = panel.view(state, lang, notice)
     except PlaygroundError as error:
-        state, notice = tab.default, error.text(lang)
-        html = view(tab, state, lang, notice)
+        state, notice = panel.default, error.text(lang)
+        html = panel.view(state, lang, notice)
     made = {"html": html, "state": state.to_json(), "notice": notice}
-    if state.show_code and revealed(tab, state):
-        made["code"] = tab.script(state)
-    return made
+    code = panel.code(state)
+    return made if code is None else made | {"code": code}
 
 
-def known(request: dict[str, Any]) -> tuple[Tab, str]:
+def known(request: dict[str, Any]) -> tuple[Panel, str]:
     """The tab and language asked for; the first ones where they are unknown."""
     request = request if isinstance(request, dict) else {}
-    found = tabs()
-    tab = found.get(str(request.get("tab")), next(iter(found.values())))
+    found = panels()
+    panel = found.get(str(request.get("tab")), next(iter(found.values())))
     lang = request.get("lang")
-    return tab, lang if lang in LANGUAGES else "en"
+    return panel, lang if lang in LANGUAGES else "en"
 
 
 def table(request: dict[str, Any]) -> str:
     """{tab, lang, state, matrix, head} -> that matrix as CSV, numbers unrounded."""
-    tab, lang = known(request)
+    panel, lang = known(request)
     try:
-        state = usable(tab, request["state"])
-        flow = tab.flow(state)
-        m = flow.get(request["matrix"], int(request.get("head") or 0))
-        m = None if m in Hidden(state, flow, revealed(tab, state)) else m
+        state = panel.usable(request["state"])
+        rows = panel.csv(state, lang, str(request["matrix"]), int(request.get("head") or 0))
     except (LookupError, TypeError, ValueError, OverflowError):  # no button of the page asks so
-        return ""
-    if m is None:
         return ""
     out = io.StringIO()
     write = csv.writer(out)
-    names = [safe(t) for t in state.tokens]
-    if m.headers or m.cols is not None:
-        titles = [h(lang) for h in m.headers or []] or [names[t] for t in m.cols or []]
-        write.writerow(["", *titles])
-    for i, row in enumerate(m.values.tolist()):
-        label = [names[m.rows[i]]] if m.rows is not None else []
-        write.writerow(label + [repr(v) for v in row])
+    for row in rows:
+        write.writerow([repr(v) if isinstance(v, float) else safe(str(v)) for v in row])
     return out.getvalue()
 
 
@@ -98,15 +83,15 @@ def safe(name: str) -> str:
 class Stage(gr.HTML):
     """A tab in one language. `value` is {html, state}; edits go through `act`."""
 
-    def __init__(self, tab: Tab, lang: str, filled: bool) -> None:
-        value = answer(tab, tab.default, lang) if filled else {"html": "", "state": None}
+    def __init__(self, panel: Panel, lang: str, filled: bool) -> None:
+        value = answer(panel, panel.default, lang) if filled else {"html": "", "state": None}
         super().__init__(
             value=value,
             html_template="${value.html}",
-            js_on_load=f"window.Playground.stage(element, props, server, {tab.name!r}, {lang!r})",
+            js_on_load=f"window.Playground.stage(element, props, server, {panel.name!r}, {lang!r})",
             server_functions=[act, table],
             apply_default_css=False,
-            elem_id=f"stage-{tab.name}",
+            elem_id=f"stage-{panel.name}",
             elem_classes="stage",
         )
 

@@ -5,11 +5,9 @@ Adding a tab is one file in `playground/tabs/` that defines `TAB`.
 
 from __future__ import annotations
 
-import importlib
 import json
-import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from playground.flow import Flow
@@ -56,14 +54,10 @@ class Tab:
 
 @cache
 def tabs() -> dict[str, Tab]:
-    """Every tab in `playground/tabs/`, in order."""
-    package = importlib.import_module("playground.tabs")
-    found = [
-        importlib.import_module(f"playground.tabs.{m.name}").TAB
-        for m in pkgutil.iter_modules(package.__path__)
-    ]
-    ordered = sorted(found, key=lambda t: t.order)
-    return {tab.name: replace(tab, flow=remembered(tab.flow)) for tab in ordered}
+    """The tabs of typed vectors, in order."""
+    from playground.panel import panels
+
+    return {name: p.tab for name, p in panels().items() if isinstance(getattr(p, "tab", None), Tab)}
 
 
 LOOKS = ("step", "open", "pins", "ask", "answer", "preset", "bad", "show_code")
