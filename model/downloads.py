@@ -8,6 +8,7 @@ from __future__ import annotations
 import http.client
 import os
 import shutil
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -27,6 +28,9 @@ def download(address: str, path: Path) -> Path:
         with urllib.request.urlopen(address, timeout=60) as reply, beside.open("wb") as file:
             shutil.copyfileobj(reply, file)
             announced = reply.headers.get("Content-Length")
+    except urllib.error.HTTPError as error:
+        error.close()  # it holds the connection
+        raise
     except http.client.HTTPException as error:
         raise OSError(f"broken off: {error!r}") from error
     found = beside.stat().st_size
