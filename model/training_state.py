@@ -88,6 +88,7 @@ class TrainingState:
             with safe_open(path, "pt") as file:
                 numbers = json.loads(file.metadata()["numbers"])
             tensors = load_file(path)
+            check_fit(tensors, gpt, optimizers)
             with torch.no_grad():
                 for name, p in gpt.named_parameters():
                     p.copy_(tensors[f"now.{name}"])
@@ -106,6 +107,28 @@ class TrainingState:
         self.curve = [Curve(**point) for point in numbers.pop("curve")]
         for name, value in numbers.items():
             setattr(self, name, value)
+
+
+def check_fit(
+    tensors: dict[str, Tensor], gpt: GPT, optimizers: list[torch.optim.Optimizer]
+) -> None:
+    """As many optimizers with as many parameters, and the model's own weights; else `ValueError`.
+
+    PyTorch would take the state of another optimizer, and fail or go wrong at the next step.
+    """
+    expected = {f"now.{name}": tuple(p.shape) for name, p in gpt.named_parameters()}
+    found = {name: tuple(t.shape) for name, t in tensors.items() if name.startswith("now.")}
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            raise ValueError(f"{name} {found.get(name)} ≠ {expected.get(name)}")
+    held = {
+        f"optimizer.{n}.{i}"
+        for n, optimizer in enumerate(optimizers)
+        for i in range(sum(len(group["params"]) for group in optimizer.param_groups))
+    }
+    if held != {n.rsplit(".", 1)[0] for n in tensors if n.startswith("optimizer.")}:
+        wanted = " + ".join(type(optimizer).__name__ for optimizer in optimizers)
+        raise ValueError(f"optimizer ≠ {wanted}")
 
 
 def replace(path: Path, write: Callable[[Path], None]) -> None:
