@@ -16,7 +16,7 @@ import torch
 from model import recipes
 from model.checkpoint import SHIPPED
 from model.corpora import CORPORA
-from model.errors import PlaygroundError
+from model.errors import ChoiceError, PlaygroundError
 from model.training_state import TrainingState
 
 
@@ -50,10 +50,12 @@ def train_command(chosen: argparse.Namespace) -> None:
     from tqdm import tqdm  # the extra `train`
 
     recipe = recipes.RECIPES[chosen.name]
-    if chosen.steps:
+    if chosen.steps is not None:
         recipe = replace(recipe, training=replace(recipe.training, steps=chosen.steps))
     if chosen.threads:
         torch.set_num_threads(chosen.threads)
+    if chosen.device == "cuda":  # under torchrun each process has a GPU of its own
+        chosen.device = f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
     prepared = recipes.prepare(
         recipe, data=corpus_file(chosen.data, recipe.corpus), text=chosen.text, device=chosen.device
     )
@@ -76,13 +78,15 @@ def train_command(chosen: argparse.Namespace) -> None:
 
 def shown(chosen: argparse.Namespace) -> list[str]:
     """The options that decide the result, without paths of this machine."""
-    steps = ["--steps", str(chosen.steps)] if chosen.steps else []
+    steps = ["--steps", str(chosen.steps)] if chosen.steps is not None else []
     return steps + (["--text", chosen.text.name] if chosen.text else [])
 
 
 def losses_command(chosen: argparse.Namespace) -> None:
     """A line a model: the loss computed from the files beside the one on the card."""
     for name in chosen.names:
+        if name not in recipes.RECIPES:
+            raise ChoiceError(name="name", found=name, choices=" | ".join(recipes.RECIPES))
         corpus = recipes.RECIPES[name].corpus
         loss = recipes.loss_again(name, corpus_file(chosen.data, corpus))
         card = recipes.load_checkpoint(name).card["held_out"]

@@ -25,13 +25,15 @@ class Processes:
     base_seed: int
 
     @classmethod
-    def started(cls, seed: int) -> Processes:
+    def started(cls, seed: int, device: torch.device) -> Processes:
         """Join the group that `torchrun` announces in the environment, if any."""
         count = int(os.environ.get("WORLD_SIZE", "1"))
         if count == 1:
             return cls(0, 1, seed)
         if not dist.is_initialized():
-            dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+            if device.type == "cuda":
+                torch.cuda.set_device(device)
+            dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
         return cls(dist.get_rank(), count, seed)
 
     @property

@@ -166,6 +166,8 @@ def draw(logits: Tensor, config: SamplingConfig, generator: torch.Generator | No
     if config.temperature == 0:
         return int(logits.argmax())
     probs = filtered(logits, config).softmax(dim=-1)
+    if generator is not None:
+        probs = probs.to(generator.device)  # a seed on the CPU serves a model on a GPU
     return int(torch.multinomial(probs, 1, generator=generator))
 
 

@@ -93,8 +93,8 @@ def train(
     Raises `DivergedError` where the loss is no longer a number.
     """
     config = config or TrainingConfig()
-    processes = Processes.started(config.seed)
     device = next(gpt.parameters()).device
+    processes = Processes.started(config.seed, device)
     wrapped = processes.wrap(gpt)
     optimizers = make_optimizers(gpt, config)
     state = state or TrainingState()
