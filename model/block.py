@@ -69,11 +69,18 @@ class Block(nn.Module):
         *,
         causal: bool = True,
         cache: KVCache | None = None,
+        keep_heads: Tensor | None = None,
         trace: list[BlockTrace] | None = None,
     ) -> Tensor:
-        """`(B, T, C)` -> `(B, T, C)`. Handed a `trace`, it records every step into it."""
+        """`(B, T, C)` -> `(B, T, C)`. In `keep_heads` `(B or 1, nh)` a 0 knocks a head out.
+
+        Handed a `trace`, it records every step into it.
+        """
         heads: list[MultiHeadTrace] | None = None if trace is None else []
-        attn_out = self.drop(self.attn(self.ln_1(x), causal=causal, cache=cache, trace=heads))
+        attn_out = self.attn(
+            self.ln_1(x), causal=causal, cache=cache, keep_heads=keep_heads, trace=heads
+        )
+        attn_out = self.drop(attn_out)
         middle = x + attn_out
         mlp_out = self.drop(self.mlp(self.ln_2(middle)))
         after = middle + mlp_out

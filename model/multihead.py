@@ -177,13 +177,15 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None = None,
         causal: bool = False,
         cache: KVCache | None = None,
+        keep_heads: Tensor | None = None,
         trace: list[MultiHeadTrace] | None = None,
     ) -> Tensor:
         """x `(B, T, C)`, memory `(B, Tk, C)` -> `(B, T, C)`.
 
         With a `cache` the new keys and values join those already in it, and a
         mask must be `(T, cached + T)`; `causal` stands for the causal mask of that
-        shape. Handed a `trace`, it records every step into it and takes the traced
+        shape. `keep_heads` `(B or 1, nh)` multiplies each head's output: 0 knocks it
+        out. Handed a `trace`, it records every step into it and takes the traced
         route; else the fast one.
         """
         q, k, v = (split_heads(part, self.n_head) for part in self.project(x, memory))
@@ -191,15 +193,15 @@ class MultiHeadAttention(nn.Module):
             k, v = cache.append(k, v)  # (B, nh, Tk, hs)
         dropout = self.dropout if self.training else 0.0
         if trace is None:
-            concat = merge_heads(attend_fast(q, k, v, mask, causal=causal, dropout=dropout))
-            return self.c_proj(concat)
+            output = attend_fast(q, k, v, mask, causal=causal, dropout=dropout)
+            return self.c_proj(merge_heads(kept_heads(output, keep_heads)))
         if causal:
             mask = causal_mask(q.size(-2), k.size(-2)).to(q.device)
         keep = None
         if dropout:
             keep = draw_keep((*q.shape[:-1], k.size(-2)), dropout).to(q.device)
         heads = attend(q, k, v, mask, dropout=dropout, keep=keep)
-        concat = merge_heads(heads.output)  # (B, nh, T, hs) -> (B, T, C)
+        concat = merge_heads(kept_heads(heads.output, keep_heads))  # (B, nh, T, hs) -> (B, T, C)
         output = self.c_proj(concat)
         trace.append(MultiHeadTrace(heads, concat, output))
         return output
@@ -213,6 +215,11 @@ class MultiHeadAttention(nn.Module):
         b_q, b_kv = (None, None) if bias is None else bias.split([C, 2 * C])
         q = nn.functional.linear(x, w_q, b_q)
         return (q, *nn.functional.linear(memory, w_kv, b_kv).chunk(2, dim=-1))
+
+
+def kept_heads(output: Tensor, keep: Tensor | None) -> Tensor:
+    """The heads' outputs `(B, nh, T, hs)`, each times its number in `keep` `(B or 1, nh)`."""
+    return output if keep is None else output * keep[..., None, None]
 
 
 def stack_traces(traces: list[AttentionTrace]) -> AttentionTrace:

@@ -81,6 +81,8 @@ def usable(tab: Tab, found: Any) -> State:
     if state.mistake and state.mistake not in tab.mistakes:
         wanted = errors.short(" | ".join(tab.mistakes), 80)
         raise errors.LinkError(where="mistake", found=state.mistake, wanted=wanted)
+    if state.w == "given" and not tab.takes_qkv:
+        raise errors.LinkError(where="w", found=state.w, wanted="identity | typed | seeded")
     return settle(tab, set_mistake(tab, state, state.mistake))
 
 

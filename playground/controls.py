@@ -75,22 +75,29 @@ CLOSE = Words("Close", "닫기")
 
 def tokens(tab: Tab, state: State, lang: str) -> Html:
     T, d = len(state.tokens), state.width
-    most = limits.MAX_TYPED if state.x == "typed" else limits.MAX_WIDTH
+    typed = state.x == "typed" and state.w != "given"
+    most = limits.MAX_TYPED if typed else limits.MAX_WIDTH
     parts = [
         button(Words("+ token", "+ 토큰")(lang), action("add"), disabled=limits.MAX_TOKENS <= T),
         button(Words("− dimension", "− 차원")(lang), action("width", by=-1), disabled=d == 1),
         button(Words("+ dimension", "+ 차원")(lang), action("width", by=1), disabled=d >= most),
-        radios(
-            "x",
-            tab.name,
-            [
-                ("typed", Words("typed", "직접 입력")(lang)),
-                ("seeded", Words("drawn from a seed", "시드로 뽑기")(lang)),
-            ],
-            state.x,
+        *(
+            []
+            if state.w == "given"
+            else [
+                radios(
+                    "x",
+                    tab.name,
+                    [
+                        ("typed", Words("typed", "직접 입력")(lang)),
+                        ("seeded", Words("drawn from a seed", "시드로 뽑기")(lang)),
+                    ],
+                    state.x,
+                )
+            ]
         ),
     ]
-    if state.x == "seeded":
+    if state.x == "seeded" and state.w != "given":
         parts.append(whole_number(state, lang, "x_seed", Words("seed", "시드")(lang)))
         parts.append(whole_number(state, lang, "x_width", Words("width", "너비")(lang)))
     return group(Words("Tokens and vectors X", "토큰과 벡터 X")(lang), *parts)
@@ -113,6 +120,11 @@ def projections(tab: Tab, state: State, lang: str) -> Html:
                 ("identity", Words("identity", "단위행렬")(lang)),
                 ("seeded", Words("drawn from a seed", "시드로 뽑기")(lang)),
                 ("typed", Words("typed", "직접 입력")(lang)),
+                *(
+                    [("given", Words("none: Q, K, V as given", "없음: 받은 Q, K, V")(lang))]
+                    if state.q
+                    else []
+                ),
             ],
             state.w,
         )
@@ -128,7 +140,7 @@ def projections(tab: Tab, state: State, lang: str) -> Html:
                 state.w_init,
             ),
         ]
-    if state.w != "identity":
+    if state.w in ("typed", "seeded"):
         parts.append(check("show_w", Words("show the W", "W 보기")(lang), state.show_w))
     return group(Words("Projections W", "투영 행렬 W")(lang), *parts)
 

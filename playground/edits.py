@@ -13,7 +13,7 @@ from model.errors import PlaygroundError
 from playground import input_errors as errors
 from playground import state as limits
 from playground.reading import read_number
-from playground.state import W_NAMES, State
+from playground.state import QKV, W_NAMES, State
 from playground.tab import Tab
 
 Action = dict[str, Any]
@@ -24,6 +24,8 @@ def rows_of(tab: Tab, state: State, matrix: str, head: int) -> limits.Rows:
     if matrix == tab.typed_matrix and state.typed:
         return dict(enumerate(state.weights or []))[head]
     if (matrix == "vectors" and state.x == "typed") or (matrix in W_NAMES and state.w == "typed"):
+        return {0: getattr(state, matrix)}[head]
+    if matrix in QKV and state.w == "given":
         return {0: getattr(state, matrix)}[head]
     raise KeyError(matrix)
 
@@ -147,7 +149,9 @@ def remove(tab: Tab, state: State, action: Action) -> State:
     if weights:
         picked = [[w[r] for r in stay] if len(w) == T else w for w in weights]
         weights = [[[row[c] for c in stay] for row in w] for w in picked]
+    given = {name: getattr(state, name) for name in QKV}
     return state.but(
+        **{name: [rows[n] for n in stay] for name, rows in given.items() if rows},
         tokens=[state.tokens[n] for n in stay],
         vectors=[state.vectors[n] for n in stay] if len(state.vectors) == T else state.vectors,
         weights=weights,
@@ -170,7 +174,11 @@ def resize(state: State, T: int, d: int | None) -> State:
         raise errors.TooManyError(most=limits.MAX_TOKENS, found=T)
     tokens = state.tokens + [f"t{n + 1}" for n in range(old, T)]
     changes: dict[str, Any] = {"tokens": tokens, "bad": {}}
-    if state.x == "seeded":
+    if state.w == "given":
+        d = state.width if d is None else d
+        limit(d, limits.MAX_WIDTH)
+        changes["vectors"] = padded(state.vectors, T, len(state.vectors[0]))
+    elif state.x == "seeded":
         d = state.width if d is None else d
         limit(d, limits.MAX_TYPED if state.w == "typed" else limits.MAX_WIDTH)
         changes["x_width"] = d
@@ -183,6 +191,11 @@ def resize(state: State, T: int, d: int | None) -> State:
         for name in W_NAMES[:3]:
             w = getattr(state, name)
             changes[name] = padded(w, d, len(w[0]))
+    for name in QKV:
+        rows = getattr(state, name)
+        if rows:
+            wide = d if state.w == "given" and name != "v" else len(rows[0])
+            changes[name] = padded(rows, T, wide)
     if state.weights:
         changes["weights"] = [padded(w, T if len(w) == old else len(w), T) for w in state.weights]
     return state.but(**changes)

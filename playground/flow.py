@@ -14,7 +14,7 @@ from torch import Tensor
 
 from model.attention import AttentionTrace, attend, causal_mask, draw_keep, resume
 from model.mistakes import MISTAKES
-from playground.state import State
+from playground.state import QKV, State
 from playground.words import Words, same
 
 
@@ -107,7 +107,7 @@ def x_of(state: State) -> Tensor:
 def w_of(state: State, out: bool = False) -> list[Tensor | None]:
     """W_q, W_k, W_v `(d_in, C)`, and W_out `(C, C)` where `out`; None is the identity."""
     names = ["w_query", "w_key", "w_value"] + (["w_out"] if out else [])
-    if state.w == "identity":
+    if state.w in ("identity", "given"):
         return [None] * len(names)
     if state.w == "typed":
         typed = [getattr(state, name) for name in names]
@@ -160,12 +160,19 @@ def project(x: Tensor, w: Tensor | None) -> Tensor:
     return x if w is None else x @ w
 
 
+def qkv_of(state: State) -> list[Tensor]:
+    """q, k, v: projected from the vectors, or as they are given."""
+    if state.w == "given":
+        return [torch.tensor(getattr(state, name), dtype=torch.float64) for name in QKV]
+    x = x_of(state)
+    return [project(x, w) for w in w_of(state)]
+
+
 def single_head(state: State) -> tuple[AttentionTrace, AttentionTrace, dict[str, Any]]:
     """One attention of the state: (as shown, as it should be, the options used)."""
-    x = x_of(state)
-    q, k, v = (project(x, w) for w in w_of(state))
+    q, k, v = qkv_of(state)
     mask = mask_of(state)
-    options = options_of(state, (len(x), len(x)))
+    options = options_of(state, (len(q), len(q)))
     right = attend(q, k, v, mask, **options)
     typed = typed_weights(state)
     if typed is not None:
@@ -205,7 +212,7 @@ def input_matrix(state: State) -> Matrix:
 
 def w_matrices(state: State, out: bool = False) -> list[Matrix]:
     """W_q, W_k, W_v (and W_o) as tables, where the person wants to see them."""
-    if not state.show_w or state.w == "identity":
+    if not state.show_w or state.w in ("identity", "given"):
         return []
     names = ["w_query", "w_key", "w_value"] + (["w_out"] if out else [])
     return [
@@ -271,10 +278,21 @@ def attention_matrices(
     return [replace(m, right=getattr(right, m.name)) for m in placed]
 
 
-def qkv_matrices(shown: AttentionTrace, right: AttentionTrace, T: int, head: int = 0):
+def qkv_matrices(
+    shown: AttentionTrace, right: AttentionTrace, T: int, head: int = 0, editable: bool = False
+) -> list[Matrix]:
     """Q, K, V of one attention as tables."""
     made = []
     for name in ("q", "k", "v"):
-        m = Matrix(name, SYMBOLS[name], getattr(shown, name), rows=list(range(T)), head=head)
+        kind = "input" if editable else "signed"
+        m = Matrix(
+            name,
+            SYMBOLS[name],
+            getattr(shown, name),
+            rows=list(range(T)),
+            head=head,
+            kind=kind,
+            editable=editable,
+        )
         made.append(m if shown is right else replace(m, right=getattr(right, name)))
     return made

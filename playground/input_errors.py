@@ -8,6 +8,7 @@ PlaygroundError
 ├── NameEmptyError, NameLongError                    a token without a usable name
 ├── NothingToAskError                                a matrix with no number to predict
 ├── LinkError                                        a link or file that cannot be used
+├── UnknownNameError, TextLongError                  a model or a prompt that cannot be used
 └── ActionError                                      a request that no button makes
 """
 
@@ -108,3 +109,13 @@ class LinkError(PlaygroundError):
 class ActionError(PlaygroundError):
     en = "The page asked for something unknown: {found}. Reload it, please."
     ko = "페이지가 알 수 없는 요청을 보냈습니다: {found}. 새로고침해 주십시오."
+
+
+class UnknownNameError(PlaygroundError):
+    en = "There is nothing named “{found}”; choose one of: {names}."
+    ko = "‘{found}’(이)라는 이름은 없습니다. 다음 가운데에서 고르십시오: {names}."
+
+
+class TextLongError(PlaygroundError):
+    en = "The text has {found} characters; at most {most} are read. What was there stays."
+    ko = "글은 {found}자입니다. 최대 {most}자까지 읽습니다. 앞의 글을 그대로 둡니다."

@@ -21,6 +21,7 @@ LARGEST = 1e6  # of a typed number: its products stay far from overflow
 MAX_SEED = 2**31 - 1
 MAX_DROPOUT = 0.9
 MAX_PINS = 3
+QKV = ("q", "k", "v")
 W_NAMES = ("w_query", "w_key", "w_value", "w_out")
 MAX_BAD = 64  # cells at once whose text is no number
 
@@ -35,7 +36,9 @@ class State:
     vectors: Rows = field(default_factory=lambda: [[1.0, 0.0], [0.0, 1.0]])
     x_seed: int = 1
     x_width: int = 64
-    w: str = "identity"  # "typed", "seeded"
+    w: str = (
+        "identity"  # "typed", "seeded"; "given": no X and no W, q, k and v themselves are typed
+    )
     w_init: str = "linear"  # "linear" as nn.Linear draws it, "rand" uniform in [0, 1)
     w_seed: int = 123
     d_out: int = 2  # columns of W_q, W_k, W_v where seeded
@@ -43,6 +46,9 @@ class State:
     w_key: Rows | None = None
     w_value: Rows | None = None
     w_out: Rows | None = None
+    q: Rows | None = None  # where given
+    k: Rows | None = None
+    v: Rows | None = None
     n_head: int = 1
     head: int = 0  # the head that is shown enlarged
     query: int = 0
@@ -65,13 +71,15 @@ class State:
 
     @property
     def width(self) -> int:
-        """Numbers in a token's vector."""
+        """Numbers in a token's vector; in its query where that is given."""
+        if self.w == "given":
+            return len(self.q[0])
         return self.x_width if self.x == "seeded" else len(self.vectors[0])
 
     @property
     def channels(self) -> int:
         """Columns of W_q: C. As wide as the vectors where W is the identity."""
-        if self.w == "identity":
+        if self.w in ("identity", "given"):
             return self.width
         return len(self.w_query[0]) if self.w == "typed" else self.d_out
 
@@ -91,7 +99,7 @@ class State:
 
 CHOICES = {
     "x": ("typed", "seeded"),
-    "w": ("identity", "typed", "seeded"),
+    "w": ("identity", "typed", "seeded", "given"),
     "w_init": ("linear", "rand"),
 }
 RANGES = {
@@ -148,7 +156,7 @@ def check_field(name: str, value: Any) -> Any:
             refuse(f"1 … {MAX_TOKENS}")
         if not all(is_text(t, MAX_NAME) and t.strip() for t in value):
             refuse(f"1 … {MAX_NAME}")
-    elif name in ("vectors", "w_query", "w_key", "w_value", "w_out"):
+    elif name in ("vectors", *W_NAMES, *QKV):
         if not (value is None and name != "vectors"):
             check_rows(name, value)
     elif name == "weights":
@@ -198,7 +206,7 @@ def check_shapes(state: State) -> None:
             raise errors.LinkError(where=where, found=str(found), wanted=str(wanted))
 
     T = len(state.tokens)
-    if state.x == "typed":
+    if state.x == "typed" and state.w != "given":
         agree("vectors", len(state.vectors), T)
         if state.width > MAX_TYPED:
             raise errors.LinkError(where="vectors", found=state.width, wanted=f"≤ {MAX_TYPED}")
@@ -218,6 +226,13 @@ def check_shapes(state: State) -> None:
         if state.w_out is not None:
             size = f"{state.channels} × {state.channels}"
             agree("w_out", f"{len(state.w_out)} × {len(state.w_out[0])}", size)
+    if state.w == "given":
+        for name in QKV:
+            rows = getattr(state, name)
+            if rows is None:
+                raise errors.LinkError(where=name, found="null", wanted="[[...]]")
+            agree(f"{name} rows", len(rows), T)
+        agree("k columns", len(state.k[0]), state.width)
     if state.query >= T:
         raise errors.LinkError(where="query", found=state.query, wanted=f"0 … {T - 1}")
     if state.typed:

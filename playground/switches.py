@@ -9,7 +9,7 @@ from lessons.grading import parse_number
 from model.errors import PlaygroundError
 from playground import input_errors as errors
 from playground import state as limits
-from playground.edits import Action, limit, marked, resize
+from playground.edits import Action, limit, marked, padded, resize
 from playground.flow import w_of
 from playground.state import W_NAMES, State, check_field
 from playground.tab import Tab
@@ -61,6 +61,10 @@ def set_x(tab: Tab, state: State, value: str) -> State:
 def set_w(tab: Tab, state: State, value: str) -> State:
     """What was typed before comes back; else typing starts from what the seed drew."""
     check_field("w", value)
+    if value == "given" and not state.q:
+        raise KeyError(value)  # there is nothing to come back to
+    if state.w == "given" and value != "given" and len(state.vectors) != len(state.tokens):
+        state = state.but(vectors=padded(state.vectors, len(state.tokens), len(state.vectors[0])))
     if value != "typed" or state.w == "typed":
         return state.but(w=value)
     if state.w_query is not None and len(state.w_query) == state.width:

@@ -40,6 +40,7 @@ class Tab:
     controls: tuple[str, ...]  # of playground/controls.py, in this order
     mistakes: tuple[str, ...] = ()
     ask: tuple[str, ...] = ("weights",)  # matrices whose cells can be predicted
+    takes_qkv: bool = False  # q, k and v may be given instead of X and W
     typed_matrix: str = "weights"  # the one that can be typed by hand
     extra: Callable[[Flow, State, str], Html] | None = None  # above the matrices
 

@@ -136,7 +136,8 @@ window.Playground = (() => {
   /* What tells siblings apart: a cell's column, a table's matrix, else tag and first class. */
   const kind = (node) => node.nodeName + (node.dataset ? node.dataset.col || node.dataset.matrix || node.classList[0] || "" : "");
 
-  const isText = (el) => el && el.tagName === "INPUT" && !["checkbox", "radio", "range"].includes(el.type);
+  const isText = (el) => el && (el.tagName === "TEXTAREA" || (el.tagName === "INPUT" && !["checkbox", "radio", "range"].includes(el.type)));
+  const given = (el) => (el.tagName === "TEXTAREA" ? el.textContent : el.getAttribute("value") || ""); // by the server
 
   /* A page's header */
 
@@ -176,7 +177,7 @@ window.Playground = (() => {
 
   /* A tab */
 
-  const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head"]; // not worth an undo
+  const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head", "section", "left", "at", "layer", "measured"]; // not worth an undo
   const core = (state) => JSON.stringify(state, (key, value) => (LOOKS.includes(key) ? undefined : value));
 
   function stage(element, props, server, tab, lang) {
@@ -258,12 +259,12 @@ window.Playground = (() => {
       next.innerHTML = html;
       patchChildren(element, next);
       const kept = edited === document.activeElement ? edited : null; // being typed in, or dragged
-      for (const input of element.querySelectorAll("input, select")) {
+      for (const input of element.querySelectorAll("input, select, textarea")) {
         if (input === kept) continue;
         if (input.type === "checkbox" || input.type === "radio") input.checked = input.hasAttribute("checked");
         else if (input.tagName === "SELECT") {
           for (const option of input.options) if (option.hasAttribute("selected")) input.value = option.value;
-        } else if (input.value !== input.getAttribute("value")) input.value = input.getAttribute("value") || "";
+        } else if (input.value !== given(input)) input.value = given(input);
       }
       after();
     }
@@ -273,7 +274,9 @@ window.Playground = (() => {
         const button = element.querySelector(`[data-client=${name}]`);
         if (button) button.disabled = !stack.length;
       }
-      for (const canvas of element.querySelectorAll("canvas[data-heat]")) draw(canvas);
+      for (const canvas of element.querySelectorAll("canvas[data-heat], canvas[data-picture]")) draw(canvas);
+      const more = element.querySelector("[data-more]"); // work under way: the page asks on, so that a closed page ends it
+      if (more && element.isConnected) send(JSON.parse(more.dataset.do), { record: false });
       for (const message of element.querySelectorAll(".msg")) { // into view on a narrow screen
         const over = message.getBoundingClientRect().right + 8 - document.documentElement.clientWidth;
         if (over > 0) message.style.marginLeft = `${-over}px`;
@@ -303,7 +306,7 @@ window.Playground = (() => {
         send({ do: "cell", ...at, text: input.value }, { key: JSON.stringify(at), field: input });
       } else if (input.dataset.token) {
         send({ do: "token", index: +input.dataset.token, text: input.value }, { key: "token" + input.dataset.token, field: input });
-      } else if (input.type === "range") {
+      } else if (input.type === "range" || input.tagName === "TEXTAREA") {
         send({ do: "set", key: input.dataset.set, value: input.value }, { key: input.dataset.set, field: input });
       } else if ("answer" in input.dataset) {
         for (const other of element.querySelectorAll("[data-answer]")) if (other !== input) other.value = input.value;
@@ -312,14 +315,14 @@ window.Playground = (() => {
 
     element.addEventListener("change", (event) => {
       const input = event.target;
-      if (!input.dataset.set || input.type === "range") return;
+      if (!input.dataset.set || input.type === "range" || input.tagName === "TEXTAREA") return;
       const value = input.type === "checkbox" ? input.checked : input.value;
       send({ do: "set", key: input.dataset.set, value });
     });
 
     element.addEventListener("focusout", (event) => {
       const input = event.target; // leaving a field shows the number as it is in use
-      if (isText(input) && !busy && (input.closest("td.edit") || input.dataset.token)) input.value = input.getAttribute("value") || "";
+      if (isText(input) && !busy && (input.closest("td.edit") || input.dataset.token)) input.value = given(input);
       else if (input === edited) edited = null;
     });
 
@@ -353,6 +356,7 @@ window.Playground = (() => {
         const reply = await send({ do: "set", key: "show_code", value: true });
         if (reply && reply.code) copy(reply.code);
       },
+      send: (button) => load(button.dataset.file),
       copy: () => copy(element.querySelector(".code pre").textContent),
       download: () => save(`attention-${tab}.json`, JSON.stringify({ tab, state }, null, 1), "application/json"),
       upload() {
@@ -423,9 +427,15 @@ window.Playground = (() => {
       send({ do: "paste", ...place(cell), text });
     });
 
+    /* A character a number: 0 to 63 in these letters. */
+    function levels({ picture, side }) {
+      const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
+      return Array.from({ length: +side }, (_, i) => [...picture.slice(i * side, (i + 1) * side)].map((c) => letters.indexOf(c) * 99 / 63));
+    }
+
     /* A grid of weights too large to read as numbers: a picture with the same colours. */
     function draw(canvas) {
-      const rows = canvas.dataset.heat.split(";").map((r) => r.split(",").map(Number));
+      const rows = canvas.dataset.heat ? canvas.dataset.heat.split(";").map((r) => r.split(",").map(Number)) : levels(canvas.dataset);
       canvas.width = rows[0].length;
       canvas.height = rows.length;
       const context = canvas.getContext("2d");

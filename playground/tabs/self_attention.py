@@ -17,6 +17,7 @@ from playground.flow import (
     keep_of,
     mask_of,
     qkv_matrices,
+    qkv_of,
     single_head,
     typed_weights,
     w_matrices,
@@ -43,15 +44,16 @@ PROJECTION_LINES = {"q": "q = x @ w_query", "k": "k = x @ w_key", "v": "v = x @ 
 def flow(state: State) -> Flow:
     shown, right, options = single_head(state)
     T = len(state.tokens)
-    qkv = qkv_matrices(shown, right, T)
+    given = state.w == "given"
+    qkv = qkv_matrices(shown, right, T, editable=given)
     op = Words("no W: Q = K = V = X", "W 없음: Q = K = V = X")
     note = None
-    if state.w != "identity":
+    if state.w in ("typed", "seeded"):
         op = same("× Wq, Wk, Wv")
         size = f"{state.width} × {state.channels}"
         note = Words(f"{size} each", f"각 {size}")
-    qkv[0] = replace(qkv[0], op=op, op_note=note)
-    matrices = [input_matrix(state), *w_matrices(state), *qkv]
+    qkv[0] = replace(qkv[0], op=None if given else op, op_note=note)
+    matrices = qkv if given else [input_matrix(state), *w_matrices(state), *qkv]
     matrices += attention_matrices(state, shown, right)
     mistake = code.active(state.mistake, state.causal, state.dropout > 0)
     lines = dict(code.lines_of(attend, mistake)) | projection_lines(state)
@@ -76,6 +78,8 @@ def flow(state: State) -> Flow:
 
 def projection_lines(state: State) -> dict[str, str]:
     """How q, k and v come from x; without W they are x itself."""
+    if state.w == "given":
+        return {}
     return {s: f"{s} = x" for s in "qkv"} if state.w == "identity" else PROJECTION_LINES
 
 
@@ -148,19 +152,27 @@ NOT_A_NUMBER = Words(
 def script(state: State) -> str:
     """The present numbers as a script for torch alone."""
     shown, _, _ = single_head(state)
-    x, w = x_of(state), w_of(state)
+    q, k, v = qkv_of(state)
+    given = state.w == "given"
+    x, w = None if given else x_of(state), w_of(state)
     mistake = code.active(state.mistake, state.causal, state.dropout > 0)
     names = ["w_query", "w_key", "w_value"]
     matrices = code.inputs(state.tokens, x=x, **dict(zip(names, w, strict=True)))
-    project = [
-        f"{s} = x" if m is None else PROJECTION_LINES[s] for s, m in zip("qkv", w, strict=True)
-    ]
-    given = {}
+    if given:
+        matrices = code.inputs(state.tokens, q=q, k=k, v=v)
+    project = (
+        []
+        if given
+        else [
+            f"{s} = x" if m is None else PROJECTION_LINES[s] for s, m in zip("qkv", w, strict=True)
+        ]
+    )
+    replaced = {}
     typed = typed_weights(state)
     if typed is not None:
-        given["weights"] = f"weights = {code.literal(typed[0])}  # typed by hand"
-    lines = [line for _, line in code.lines_of(attend, mistake, given)]
-    keep = keep_of(state, (len(x), len(x)))
+        replaced["weights"] = f"weights = {code.literal(typed[0])}  # typed by hand"
+    lines = [line for _, line in code.lines_of(attend, mistake, replaced)]
+    keep = keep_of(state, (len(q), len(q)))
     extra = [f"d_model = {state.width}"] if state.mistake == "scale_by_d_model" else []
     return code.script(
         "Attention playground: self-attention",
@@ -294,5 +306,6 @@ TAB = Tab(
     script=script,
     controls=("tokens", "projections", "mechanism", "dropout", "typed", "break"),
     mistakes=names(spoils="attend"),
+    takes_qkv=True,
     ask=("scores", "weights", "output"),
 )

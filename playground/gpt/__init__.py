@@ -1,0 +1,1 @@
+"""The GPT tab: a trained model writes, and everything inside it is open."""

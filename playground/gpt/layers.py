@@ -1,0 +1,65 @@
+"""What the model would say after each layer, and how long the vectors grow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from model.looking import logit_lens, stream_norms
+from playground.flow import Flow, Matrix
+from playground.gpt.heads import note
+from playground.gpt.look import labels, trace
+from playground.gpt.parts import EMBEDDING, LAYER, best_list
+from playground.gpt.state import GptState
+from playground.gpt.text import checkpoint
+from playground.render import Html, esc, matrix
+from playground.state import State
+from playground.words import Words
+
+
+def section(state: GptState, lang: str) -> Html:
+    flow, shown = norms(state, lang)
+    return Html(
+        f"{note(state, lang)}{lens(state, lang)}"
+        f'<div class="eq">{matrix(flow.matrices[0], shown, lang)}</div>'
+        f'<p class="told">{esc(NORMS(lang))}</p>'
+    )
+
+
+def lens(state: GptState, lang: str) -> Html:
+    """A row a layer: the five tokens the model would put next if it ended there."""
+    names = labels(state)
+    found = logit_lens(checkpoint(state).gpt, trace(state))[:, -1]  # (n_layer, V)
+    rows = "".join(
+        f'<tr><th scope="row">{esc(LAYER(lang, n=n + 1))}</th><td>{best_list(state, probs)}</td></tr>'
+        for n, probs in enumerate(found)
+    )
+    title = LENS(lang, token=names[-1])
+    return Html(
+        f'<figure class="m"><figcaption><b>{esc(title)}</b></figcaption>'
+        f'<div class="scroll"><table class="list lens">{rows}</table></div></figure>'
+        f'<p class="told">{esc(HOW(lang))}</p>'
+    )
+
+
+LENS = Words(
+    "after {token}: what would come next if the model ended at this layer",
+    "{token} 다음: 모델이 이 층에서 끝난다면 무엇이 오는가",
+)
+HOW = Words(
+    "softmax(lm_head(ln_f(stream after the layer))). The last row is what the model really says.",
+    "softmax(lm_head(ln_f(그 층을 지난 흐름)))입니다. 마지막 행이 모델의 실제 예측입니다.",
+)
+NORMS = Words(
+    "The length of each token's vector on its way up. Each block adds to it; the LayerNorm before the next part evens it out.",
+    "위층으로 올라가며 각 토큰의 벡터가 얼마나 길어지는지 보여 줍니다. 블록마다 더해지고, 다음 단계 앞의 층 정규화가 다시 고르게 합니다.",
+)
+
+
+def norms(state: GptState, lang: str) -> tuple[Flow, State]:
+    """|stream| before the first block and after each: a row a layer, a column a token."""
+    values = stream_norms(trace(state)).double()
+    names = labels(state)
+    rows = [EMBEDDING(lang), *(LAYER(lang, n=n + 1) for n in range(len(values) - 1))]
+    shown = State(tokens=[*names, *rows])
+    made = Matrix("norms", "|x|", values, cols=list(range(len(names))))
+    return Flow([replace(made, rows=list(range(len(names), len(names) + len(rows))))]), shown

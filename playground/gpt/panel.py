@@ -1,0 +1,51 @@
+"""The GPT tab for the stage: see `playground.panel.Panel`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playground.flow import Flow
+from playground.gpt import actions, heads, layers, view, write
+from playground.gpt.look import labels
+from playground.gpt.presets import PRESETS, preset_state
+from playground.gpt.state import GptState, from_json
+from playground.render import Html
+from playground.words import Words
+
+
+class GptPanel:
+    name = "gpt"
+    order = 5
+    title = Words("GPT", "GPT")
+
+    @property
+    def default(self) -> GptState:
+        return preset_state(PRESETS[0])
+
+    def usable(self, found: Any) -> GptState:
+        return from_json(found)
+
+    def apply(self, state: GptState, action: Any) -> GptState:
+        return actions.apply(state, action)
+
+    def view(self, state: GptState, lang: str, notice: str = "") -> Html:
+        return view.view(state, lang, notice)
+
+    def code(self, state: GptState) -> str | None:
+        return None
+
+    def csv(self, state: GptState, lang: str, matrix: str, head: int) -> list[list[Any]]:
+        flow = Flow([])
+        if state.section == "heads":
+            flow, _ = heads.head_flow(state)
+        elif state.section == "layers":
+            flow, _ = layers.norms(state, lang)
+        elif state.section == "write":
+            flow = Flow([write.csv(state)])
+        found = flow.get(matrix, head)
+        if found is None:
+            return []
+        top = [["", *labels(state)]] if found.cols is not None else []
+        names = labels(state) if found.rows == found.cols else []
+        rows = found.values.tolist()
+        return top + [[*names[i : i + 1], *row] for i, row in enumerate(rows)]

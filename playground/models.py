@@ -1,0 +1,64 @@
+"""The trained models that visitors share: loaded once, never changed.
+
+A person who runs the app may add one of their own with `--model`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from model.checkpoint import NAMES, Checkpoint, load_checkpoint, load_gpt2
+from model.tokenizer import Tokenizer, gpt2_tokenizer
+from playground import input_errors as errors
+
+GPT2 = "gpt2"  # a tokenizer, without a model
+own: dict[str, Checkpoint] = {}  # filled once, before the server starts
+
+
+def add_own(folder_or_hub_name: str) -> str:
+    """Load a model of the person's own; the name it is offered under.
+
+    A folder with our own layout, or with Hugging Face's GPT-2, or a name on the hub.
+    Raises a `CheckpointError`.
+    """
+    name = Path(folder_or_hub_name).name
+    if Path(folder_or_hub_name).is_dir() or folder_or_hub_name in NAMES:
+        checkpoint = load_checkpoint(folder_or_hub_name)
+    else:
+        checkpoint = Checkpoint(load_gpt2(folder_or_hub_name), gpt2_tokenizer(), {"name": name})
+    own[name] = checkpoint
+    return name
+
+
+def names() -> tuple[str, ...]:
+    """Models to choose from, the person's own first."""
+    return (*own, *(name for name in NAMES if name not in own))
+
+
+def tokenizer_names() -> tuple[str, ...]:
+    return (*names(), GPT2)
+
+
+def checkpoint(name: str) -> Checkpoint:
+    """A model by its name. Raises `UnknownNameError`, or a `CheckpointError`."""
+    if name not in names():
+        raise errors.UnknownNameError(found=errors.short(name), names=" | ".join(names()))
+    return own.get(name) or shipped(name)
+
+
+@cache
+def shipped(name: str) -> Checkpoint:
+    return load_checkpoint(name)
+
+
+def tokenizer(name: str) -> Tokenizer:
+    """A model's tokenizer, or GPT-2's. Raises `UnknownNameError` or `GPT2FilesError`."""
+    if name not in tokenizer_names():
+        raise errors.UnknownNameError(found=errors.short(name), names=" | ".join(tokenizer_names()))
+    return gpt2() if name == GPT2 else checkpoint(name).tokenizer
+
+
+@cache
+def gpt2() -> Tokenizer:
+    return gpt2_tokenizer()
