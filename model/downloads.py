@@ -34,9 +34,8 @@ def download(address: str, path: Path) -> Path:
     except http.client.HTTPException as error:
         raise OSError(f"broken off: {error!r}") from error
     found = beside.stat().st_size
-    if announced is not None and found != int(
-        announced
-    ):  # urllib takes a cut reply for a whole one
+    whole = announced is None or found == int(announced)
+    if not whole:  # urllib takes a reply that breaks off for the whole
         raise OSError(f"broken off: {found} of {announced} bytes")
     os.replace(beside, path)
     return path

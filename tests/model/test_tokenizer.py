@@ -164,6 +164,28 @@ def test_a_typed_special_token_is_text(tokenizer):
 # Cutting into pieces
 
 
+def test_pieces_are_words_numbers_signs_and_blanks():
+    text = "It's 2 pm,\n\n  안녕 세상\t!!\r\n"
+    pieces = [
+        "It",
+        "'",
+        "s",
+        " 2",
+        " pm",
+        ",",
+        "\n\n",
+        " ",
+        " 안녕",
+        " 세상",
+        "\t",
+        "!!",
+        "\r",
+        "\n",
+    ]
+    assert re.findall(PIECES, text) == tiktokens_pieces(text) == pieces
+    assert re.findall(PIECES, " \t\t") == [" ", "\t", "\t"]
+
+
 def tiktokens_pieces(text: str) -> list[str]:
     """How tiktoken cuts: each piece, and each run of two or three, is a token of its own.
 
