@@ -23,10 +23,14 @@ from model.downloads import cache_folder, download
 
 @dataclass(frozen=True)
 class Split:
-    """The text to learn from and the text held out."""
+    """The text to learn from and the text held out.
+
+    Where there is a `separator`, the text is many short ones, each ending with it.
+    """
 
     train: str
     held_out: str
+    separator: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ def last_tenth(text: str) -> Split:
     """The first 90 % of the characters to learn from, the last 10 % held out.
 
     >>> last_tenth("abcdefghij")
-    Split(train='abcdefghi', held_out='j')
+    Split(train='abcdefghi', held_out='j', separator='')
     """
     n = int(0.9 * len(text))
     return Split(text[:n], text[n:])
@@ -137,7 +141,18 @@ def questions_and_answers(text: str, seed: int = 1) -> Split:
     def written(names: list[str]) -> str:
         return "".join(f"{q}\n{a}\n\n" for q in names for a in groups[q])
 
-    return Split(written(questions[n:]), written(questions[:n]))
+    return Split(written(questions[n:]), written(questions[:n]), separator="\n\n")
+
+
+def documents(text: str, separator: str) -> list[str]:
+    """A text cut after each separator; whole where there is none.
+
+    >>> documents("a|b|", "|"), documents("ab", "")
+    (['a|', 'b|'], ['ab'])
+    """
+    if not separator:
+        return [text]
+    return [part + separator for part in text.split(separator) if part]
 
 
 CORPORA = {

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
+from model.corpora import documents
 from model.gpt import GPT
 from model.tokenizer import Tokenizer
 
@@ -37,31 +38,40 @@ class HeldOutLoss:
 
 
 def held_out_loss(
-    gpt: GPT, tokenizer: Tokenizer, text: str, *, batch_size: int = 32
+    gpt: GPT, tokenizer: Tokenizer, text: str, *, separator: str = "", batch_size: int = 32
 ) -> HeldOutLoss:
     """The loss of `gpt` on `text`, each token with at least half a window before it.
 
     Windows of block_size advance by half, and only the later half of each is counted;
     the first is counted whole, after a line break that stands for "the text begins".
+    With a `separator` the text is many short ones, each beginning anew.
     """
-    ids = tokenizer.encode("\n") + tokenizer.encode(text)
-    n = len(ids) - 1  # targets: ids[1:]
-    T = min(gpt.config.block_size, n)
-    device = next(gpt.parameters()).device
-    tensor = torch.tensor(ids, device=device)
-    nats = 0.0
-    views = list(overlapping(n, T))
-    with torch.no_grad():
-        for part in (views[i : i + batch_size] for i in range(0, len(views), batch_size)):
-            starts = torch.tensor([start for start, _ in part], device=device)
-            at = starts.unsqueeze(1) + torch.arange(T, device=device)  # (B, T)
-            logits = gpt(tensor[at])  # (B, T) -> (B, T, V)
-            losses = F.cross_entropy(
-                logits.transpose(1, 2), tensor[at + 1], reduction="none"
-            )  # (B, T)
-            for row, (_, seen) in zip(losses, part, strict=True):
-                nats += row[seen:].double().sum().item()
-    return HeldOutLoss(nats, n, len(text), len(text.encode("utf-8")))
+    windows: dict[int, list[tuple[list[int], int]]] = {}  # by length: ids, how many were counted
+    tokens = 0
+    for part in documents(text, separator):
+        ids = tokenizer.encode("\n") + tokenizer.encode(part)
+        n = len(ids) - 1  # targets: ids[1:]
+        tokens += n
+        T = min(gpt.config.block_size, n)
+        for start, seen in overlapping(n, T):
+            windows.setdefault(T, []).append((ids[start : start + T + 1], seen))
+    nats = sum(
+        batch_nats(gpt, group[i : i + batch_size])
+        for group in windows.values()
+        for i in range(0, len(group), batch_size)
+    )
+    return HeldOutLoss(nats, tokens, len(text), len(text.encode("utf-8")))
+
+
+@torch.no_grad()
+def batch_nats(gpt: GPT, windows: list[tuple[list[int], int]]) -> float:
+    """−Σ ln p over windows of one length, without the places counted before."""
+    ids = torch.tensor([ids for ids, _ in windows], device=gpt.wte.weight.device)  # (B, T + 1)
+    logits = gpt(ids[:, :-1])  # (B, T) -> (B, T, V)
+    losses = F.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")  # (B, T)
+    return sum(
+        row[seen:].double().sum().item() for row, (_, seen) in zip(losses, windows, strict=True)
+    )
 
 
 def overlapping(n: int, T: int) -> Iterator[tuple[int, int]]:

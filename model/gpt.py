@@ -131,7 +131,7 @@ def initialise(module: nn.Module) -> None:
 def next_token_loss(logits: Tensor, targets: Tensor) -> Tensor:
     """Mean nats by which the model is surprised: logits `(B, T, V)`, targets `(B, T)` -> a scalar.
 
-    −1/(BT) Σ ln softmax(logits)[target]
+    Targets of −100 are not counted. −1/(BT) Σ ln softmax(logits)[target]
     """
     exact = logits.to(
         torch.promote_types(logits.dtype, torch.float32)

@@ -14,12 +14,12 @@ from pathlib import Path
 import torch
 
 from model.checkpoint import CARD, Checkpoint, load_checkpoint, save_checkpoint, write_json
-from model.corpora import CORPORA, Split, read_corpus, read_text
+from model.corpora import CORPORA, Split, documents, read_corpus, read_text
 from model.evaluation import HeldOutLoss, held_out_loss
 from model.gpt import GPT, GPTConfig
 from model.sampling import complete
 from model.tokenizer import Tokenizer, train_merges
-from model.training import Step, TrainingConfig, train, windows
+from model.training import Step, TrainingConfig, separate_texts, train, windows
 from model.training_state import TrainingState
 
 
@@ -73,17 +73,17 @@ RECIPES = {
         Recipe(
             "korean",
             "korean_chatbot",
-            GPTConfig(2048, 128, n_layer=4, n_head=6, n_embd=192, dropout=0.3, bias=False),
+            GPTConfig(2048, 128, n_layer=4, n_head=6, n_embd=192, dropout=0.25, bias=False),
             TrainingConfig(
-                steps=2000,
+                steps=7000,
                 optimizer="muon",
-                learning_rate=3e-3,
-                muon_learning_rate=8e-3,
+                learning_rate=4e-3,
+                muon_learning_rate=1e-2,
                 bfloat16=True,
-                evaluate_every=100,
+                evaluate_every=250,
                 seed=1,
             ),
-            batch_size=32,
+            batch_size=64,
             prompt="오늘 뭐 하지\n",
         ),
     )
@@ -117,17 +117,27 @@ def prepare(
 
 def follow(prepared: Prepared, state: TrainingState) -> Iterator[Step]:
     """Train as the recipe says. Raises what `train` raises."""
-    recipe, tokenizer = prepared.recipe, prepared.tokenizer
-    seed = recipe.training.seed
-    ids = torch.tensor(tokenizer.encode(prepared.split.train))
+    recipe, tokenizer, split = prepared.recipe, prepared.tokenizer, prepared.split
+    seed, T = recipe.training.seed, prepared.gpt.config.block_size
+    if split.separator:
+        start = tokenizer.encode("\n")
+        texts = [start + tokenizer.encode(t) for t in documents(split.train, split.separator)]
+        batch = separate_texts(texts, T, recipe.batch_size, seed)
+    else:
+        ids = torch.tensor(tokenizer.encode(split.train))
+        batch = windows(ids, T, recipe.batch_size, seed)
     return train(
         prepared.gpt,
-        windows(ids, prepared.gpt.config.block_size, recipe.batch_size, seed),
+        batch,
         recipe.training,
-        evaluate=lambda gpt: held_out_loss(gpt, tokenizer, prepared.split.held_out).per_character,
+        evaluate=lambda gpt: loss_on(gpt, tokenizer, split).per_character,
         sample=lambda gpt: complete(gpt, tokenizer, recipe.prompt, 64, temperature=0.8, seed=seed),
         state=state,
     )
+
+
+def loss_on(gpt: GPT, tokenizer: Tokenizer, split: Split) -> HeldOutLoss:
+    return held_out_loss(gpt, tokenizer, split.held_out, separator=split.separator)
 
 
 def finished(prepared: Prepared, state: TrainingState, folder: Path, command: str) -> Checkpoint:
@@ -155,7 +165,7 @@ def finished(prepared: Prepared, state: TrainingState, folder: Path, command: st
         }
     save_checkpoint(folder, Checkpoint(prepared.gpt, prepared.tokenizer, card))
     saved = load_checkpoint(folder)
-    loss = held_out_loss(saved.gpt, saved.tokenizer, prepared.split.held_out)
+    loss = loss_on(saved.gpt, saved.tokenizer, prepared.split)
     card["held_out"] = {
         "nats_per_character": round(loss.per_character, 4),
         "nats_per_byte": round(loss.per_byte, 4),
@@ -178,4 +188,4 @@ def loss_again(name: str, data: Path | None = None) -> HeldOutLoss:
     """The held-out loss of a shipped model, computed from its files."""
     checkpoint = load_checkpoint(name)
     split = read_corpus(checkpoint.card["corpus"]["name"], data)
-    return held_out_loss(checkpoint.gpt, checkpoint.tokenizer, split.held_out)
+    return loss_on(checkpoint.gpt, checkpoint.tokenizer, split)

@@ -119,7 +119,7 @@ def train(
         if not math.isfinite(mean_loss):
             raise errors.DivergedError(step=state.step, loss=mean_loss, rate=rate)
         state.step += 1
-        tokens = idx.numel() * processes.count
+        tokens = int((targets != -100).sum()) * processes.count
         state.tokens += tokens
         seconds = time.perf_counter() - began
         state.seconds += seconds
@@ -211,5 +211,32 @@ def windows(ids: Tensor, block_size: int, batch_size: int, seed: int) -> Callabl
         starts = torch.randint(len(ids) - block_size, (batch_size, 1), generator=generator)
         at = starts + torch.arange(block_size)  # (B, 1) + (T,) -> (B, T)
         return ids[at], ids[at + 1]
+
+    return batch
+
+
+def separate_texts(
+    texts: list[list[int]], block_size: int, batch_size: int, seed: int
+) -> Callable[[int], Batch]:
+    """Short texts' ids, each a row from its own beginning: step -> idx, targets `(batch_size, T)`.
+
+    Every text begins with a start token; every other step leaves it out, so that the model
+    can begin without it too. Texts of like length share a batch; what a shorter one lacks is
+    filled, and its targets there are −100, which no loss counts.
+    """
+    order = torch.randperm(len(texts), generator=torch.Generator().manual_seed(seed)).tolist()
+    by_length = sorted((texts[i] for i in order), key=len)
+
+    def batch(step: int) -> Batch:
+        generator = torch.Generator().manual_seed(seed * 1_000_003 + step)
+        start = int(torch.randint(max(1, len(texts) - batch_size + 1), (), generator=generator))
+        rows = [text[step % 2 :] for text in by_length[start : start + batch_size]]
+        T = min(max(map(len, rows)) - 1, block_size)
+        idx, targets = torch.zeros(len(rows), T, dtype=torch.long), torch.full((len(rows), T), -100)
+        for row, ids in enumerate(rows):
+            n = min(len(ids) - 1, T)
+            idx[row, :n] = torch.tensor(ids[:n])
+            targets[row, :n] = torch.tensor(ids[1 : n + 1])
+        return idx, targets
 
     return batch
