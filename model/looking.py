@@ -48,7 +48,7 @@ def logit_lens(gpt: GPT, trace: ModelTrace) -> Tensor:
 def stream_norms(trace: ModelTrace) -> Tensor:
     """Length of each token's vector before the first block and after each: `(n_layer + 1, T)`."""
     streams = [trace.embedded, *(block.resid_post for block in trace.blocks)]
-    return torch.cat(streams).norm(dim=-1)  # (n_layer + 1, T, C) -> (n_layer + 1, T)
+    return torch.cat(streams).double().norm(dim=-1)  # (n_layer + 1, T, C) -> (n_layer + 1, T)
 
 
 PATTERNS = ("previous", "first", "self", "same", "local")

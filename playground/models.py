@@ -5,14 +5,17 @@ A person who runs the app may add one of their own with `--model`.
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from pathlib import Path
 
 from model.checkpoint import NAMES, Checkpoint, load_checkpoint, load_gpt2
+from model.errors import GPT2FilesError
 from model.tokenizer import Tokenizer, gpt2_tokenizer
 from playground import input_errors as errors
 
 GPT2 = "gpt2"  # a tokenizer, without a model
+SECONDS = 3.0  # that a visitor waits for a download
 own: dict[str, Checkpoint] = {}  # filled once, before the server starts
 
 
@@ -59,6 +62,32 @@ def tokenizer(name: str) -> Tokenizer:
     return gpt2() if name == GPT2 else checkpoint(name).tokenizer
 
 
+class Fetched:
+    """GPT-2's tokenizer, asked for in a thread of its own: where the network is slow, nobody waits long."""
+
+    def __init__(self) -> None:
+        self.found: Tokenizer | None = None
+        self.error: GPT2FilesError = GPT2FilesError(reason="…")
+        self.done = threading.Event()
+        threading.Thread(target=self.fetch, daemon=True).start()
+
+    def fetch(self) -> None:
+        try:
+            self.found = gpt2_tokenizer()
+        except GPT2FilesError as error:
+            self.error = error
+        self.done.set()
+
+
 @cache
+def fetched() -> Fetched:
+    return Fetched()
+
+
 def gpt2() -> Tokenizer:
-    return gpt2_tokenizer()
+    """Raises `GPT2FilesError` where the files cannot be had, or not within SECONDS."""
+    waited = fetched()
+    waited.done.wait(SECONDS)
+    if waited.found is None:
+        raise waited.error
+    return waited.found

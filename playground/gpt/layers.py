@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.looking import logit_lens, stream_norms
+from playground.arithmetic import Explanation, Num, total
 from playground.flow import Flow, Matrix
 from playground.gpt.heads import note
 from playground.gpt.look import labels, trace
 from playground.gpt.parts import EMBEDDING, LAYER, best_list
 from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint
-from playground.render import Html, esc, matrix
+from playground.render import Html, esc, explanation_html, matrix, number
 from playground.state import State
 from playground.words import Words
 
@@ -20,9 +21,37 @@ def section(state: GptState, lang: str) -> Html:
     flow, shown = norms(state, lang)
     return Html(
         f"{note(state, lang)}{lens(state, lang)}"
-        f'<div class="eq">{matrix(flow.matrices[0], shown, lang)}</div>'
-        f'<p class="told">{esc(NORMS(lang))}</p>'
+        f'<div class="eq">{matrix(flow.matrices[0], shown, lang, selected=chosen(state))}</div>'
+        f'{opened(state, flow.matrices[0], shown)}<p class="told">{esc(NORMS(lang))}</p>'
     )
+
+
+def chosen(state: GptState) -> tuple[str, int, int, int] | None:
+    """The opened cell, where it is one of the lengths."""
+    cell = state.open
+    return tuple(cell) if cell and cell[0] == "norms" else None
+
+
+def opened(state: GptState, norms: Matrix, shown: State) -> Html:
+    """The sum behind an opened length: √(x₁² + … + x_C²)."""
+    cell = chosen(state)
+    if cell is None or cell[2] >= norms.values.size(0) or cell[3] >= norms.values.size(1):
+        return Html("")
+    _, _, layer, token = cell
+    found = trace(state)
+    stream = found.embedded if layer == 0 else found.blocks[layer - 1].resid_post
+    x = stream[0, token].double()
+    terms = [[Num(n), "²"] for n in x[:SHOWN].tolist()] + [["…"], [Num(float(x[-1])), "²"]]
+    made = Explanation(["√(", *total(terms), ")"], float(x.pow(2).sum().sqrt()))
+    name = f"|x|[{shown.tokens[norms.rows[layer]]}, {shown.tokens[token]}]"
+    return Html(
+        f'<div class="glass" role="region" aria-live="polite"><div class="gh"><b>{esc(name)} = '
+        f"{number(made.value, 4)}</b></div>"
+        f'<div class="sum">{explanation_html(made)}</div><code>x.norm(dim=-1)  # {len(x)}</code></div>'
+    )
+
+
+SHOWN = 4  # of the stream's numbers, written out
 
 
 def lens(state: GptState, lang: str) -> Html:

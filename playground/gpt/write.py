@@ -20,7 +20,7 @@ STAGES = ("probs", "probs_temperature", "probs_top_k", "probs_top_p")
 
 def section(state: GptState, lang: str) -> Html:
     return Html(
-        f"{buttons(state, lang)}{written(state, lang)}{candidates(state, lang)}{settings(state, lang)}"
+        f"{buttons(state, lang)}{settings(state, lang)}{written(state, lang)}{candidates(state, lang)}"
     )
 
 
