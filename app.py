@@ -1,4 +1,4 @@
-"""`python app.py [--host H] [--port N] [--lang ko|en]`: serve the attention playground."""
+"""`python app.py [--host H] [--port N] [--lang ko|en] [--model NAME]`: serve the attention playground."""
 
 from __future__ import annotations
 

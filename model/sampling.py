@@ -26,6 +26,8 @@ from model.decoding import Decoder
 from model.gpt import GPT
 from model.tokenizer import Tokenizer
 
+COLDEST = 1e-8  # colder than this only the highest is left, and dividing by it may overflow
+
 
 @dataclass(frozen=True)
 class SamplingConfig:
@@ -78,7 +80,7 @@ class GenerationStep:
 
 def heated(logits: Tensor, temperature: float) -> Tensor:
     """logits / temperature: above 1 flatter, below 1 sharper; at 0 only the highest is left."""
-    if temperature == 0:
+    if temperature < COLDEST:
         top = torch.full_like(logits, -torch.inf)
         top[logits.argmax()] = 0.0
         return top
@@ -108,8 +110,9 @@ def keep_top_p(logits: Tensor, p: float | None) -> Tensor:
     values, at = logits.sort(descending=True)
     probs = values.softmax(dim=-1)
     before = probs.cumsum(dim=-1) - probs  # what the more probable ones have together
+    enough = (before >= p) & (before > 0)  # a p that float32 rounds to 0 keeps the first too
     return torch.full_like(logits, -torch.inf).scatter(
-        -1, at, values.masked_fill(before >= p, -torch.inf)
+        -1, at, values.masked_fill(enough, -torch.inf)
     )
 
 

@@ -1,15 +1,17 @@
-"""The named API: attention by HTTP, for other programs.
+"""The named API: attention by HTTP, for other programs; and where all endpoints get their names.
 
 Each function is pure; its annotations and docstring are what /gradio_api/info
 and MCP tell. Call one by a POST of `{"data": [every argument, in order]}` to
 /gradio_api/run/<name>, or through gradio_client, which fills in the defaults.
-Everything is computed in float64 and sent unrounded; -∞ travels as null.
+Those that stream are queued: a POST to /gradio_api/call/<name> answers with an
+event's id, and /gradio_api/call/<name>/<id> is the stream.
+Typed vectors are computed in float64 and sent unrounded; -∞ travels as null.
 """
 
 # No `from __future__ import annotations` here: Gradio reads the real types.
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gradio as gr
@@ -27,7 +29,7 @@ from model import (
 from model import multi_head as multi_head_fused
 from model.attention import check_overflow
 from model.errors import ProjectionError, WidthError
-from playground import errors
+from playground import errors, gpt_api
 from playground.errors import shown
 from playground.numbers import to_matrix, to_rows
 
@@ -117,14 +119,24 @@ def multi_head(
     }
 
 
+ENDPOINTS: dict[str, Callable[..., dict]] = {  # answered at once
+    "attention": attention,
+    "multi_head": multi_head,
+    "tokenize": gpt_api.tokenize,
+    "inspect": gpt_api.inspect_prompt,
+}
+QUEUED: dict[str, Callable[..., Iterator[dict]]] = {"generate": gpt_api.generate}  # streamed
+RUNNING, WAITING = 4, 100  # streams of one endpoint at once; events in the whole queue
+
+
 def register(demo: gr.Blocks) -> None:
     """Name the endpoints; call it inside `with demo:`, before anything else has a name."""
+    demo.queue(api_open=False, max_size=WAITING)  # what is queued cannot be had past the queue
     for name, function in ENDPOINTS.items():
         gr.api(answering(function), api_name=name, queue=False)
+    for name, stream in QUEUED.items():
+        gr.api(streaming(stream), api_name=name, concurrency_id=name, concurrency_limit=RUNNING)
     demo.validate_inputs = check_arguments  # Gradio's own ends in {"error": null} and a traceback
-
-
-ENDPOINTS: dict[str, Callable[..., dict]] = {"attention": attention, "multi_head": multi_head}
 
 
 def answering(function: Callable[..., dict]) -> Callable[..., dict]:
@@ -140,6 +152,19 @@ def answering(function: Callable[..., dict]) -> Callable[..., dict]:
     return answer
 
 
+def streaming(function: Callable[..., Iterator[dict]]) -> Callable[..., Iterator[dict]]:
+    """The same for a generator; closing it closes `function`'s."""
+
+    @functools.wraps(function)
+    def answer(*arguments: Any) -> Iterator[dict]:
+        try:
+            yield from function(*arguments)
+        except PlaygroundError as error:
+            raise gr.Error(str(error), print_exception=False) from None
+
+    return answer
+
+
 def check_arguments(handler: Any, given: list[Any]) -> None:
     """What Gradio's handler was given, before Gradio looks into it; else a `gr.Error`.
 
@@ -147,7 +172,7 @@ def check_arguments(handler: Any, given: list[Any]) -> None:
     """
     name, needed = str(handler.api_name), len(handler.inputs)
     try:
-        if name in ENDPOINTS:
+        if name in ENDPOINTS or name in QUEUED:
             check_call(name, given)
         elif len(given) < needed:
             raise errors.ArgumentCountError(
@@ -163,7 +188,7 @@ def check_call(name: str, given: list[Any]) -> None:
     Given an object, Gradio would take it for a file and try to fetch it.
     Raises `ArgumentCountError` or `HoldsObjectError`.
     """
-    names = list(inspect.signature(ENDPOINTS[name]).parameters)
+    names = list(inspect.signature((ENDPOINTS | QUEUED)[name]).parameters)
     if len(given) != len(names):
         raise errors.ArgumentCountError(
             name=name, given=len(given), needed=len(names), arguments=", ".join(names)

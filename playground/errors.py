@@ -13,7 +13,13 @@
         ├── NotSquareError        w_out must keep the width
         ├── NotWholeError         a count that is not a whole number
         ├── NotBooleanError       a switch that is neither true nor false
-        ├── HoldsObjectError      {…} where only lists and numbers go
+        ├── NotTextError          something else where text is needed
+        ├── TextTooLongError      more characters than are read
+        ├── WholeRangeError       not a whole number, or outside its limits
+        ├── NumberRangeError      not a number, or outside its limits
+        ├── TopKError             a top_k that keeps no token
+        ├── TopPError             a top_p that is no share of 1
+        ├── HoldsObjectError      {…} where only lists and plain values go
         ├── ArgumentCountError    too few or too many arguments
         └── NotACallError         a body that is not {"data": [arguments]}
 
@@ -98,9 +104,39 @@ class NotBooleanError(InputError):
     ko = "{name} 값이 {value}입니다. true 또는 false여야 합니다."
 
 
+class NotTextError(InputError):
+    en = "{name} is {value}; it must be text."
+    ko = "{name}에 {value} 값이 왔습니다. 글이어야 합니다."
+
+
+class TextTooLongError(InputError):
+    en = "{name} has {length} characters; at most {limit} are read."
+    ko = "{name}의 글은 {length}자입니다. 최대 {limit}자까지 읽습니다."
+
+
+class WholeRangeError(InputError):
+    en = "{name} is {value}; it must be a whole number from {low} to {high}."
+    ko = "{name} 값이 {value}입니다. {low}부터 {high}까지의 정수여야 합니다."
+
+
+class NumberRangeError(InputError):
+    en = "{name} is {value}; it must be a number from {low} to {high}."
+    ko = "{name} 값이 {value}입니다. {low}부터 {high}까지의 수여야 합니다."
+
+
+class TopKError(InputError):
+    en = "top_k is {value}; it must be a whole number, at least 1, or null to draw from all tokens."
+    ko = "top_k 값이 {value}입니다. 1 이상의 정수이거나, 모든 토큰에서 뽑으려면 null이어야 합니다."
+
+
+class TopPError(InputError):
+    en = "top_p is {value}; it must be above 0 and at most 1, or null to draw from all tokens."
+    ko = "top_p 값이 {value}입니다. 0보다 크고 1 이하인 수이거나, 모든 토큰에서 뽑으려면 null이어야 합니다."
+
+
 class HoldsObjectError(InputError):
-    en = "{name} holds an object {{…}}; a matrix is a list of rows, each a list of numbers."
-    ko = "{name} 안에 객체 {{…}}가 있습니다. 행렬은 숫자 목록(행)의 목록입니다."
+    en = "{name} holds an object {{…}}; only text, numbers, true, false, null and lists are read."
+    ko = "{name} 안에 객체 {{…}}가 있습니다. 글, 숫자, true, false, null과 목록만 읽습니다."
 
 
 class ArgumentCountError(InputError):

@@ -55,7 +55,7 @@ def serve(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None, environ: Mapping[str, str]) -> argparse.Namespace:
-    """host, port and lang: from the arguments, else Gradio's own variables, else defaults."""
+    """host, port, lang and model: from the arguments, else Gradio's own variables, else defaults."""
     on_a_space = environ.get("SYSTEM") == "spaces"
     host = environ.get("GRADIO_SERVER_NAME") or ("0.0.0.0" if on_a_space else "127.0.0.1")
     parser = argparse.ArgumentParser(
@@ -70,6 +70,12 @@ def parse(arguments: Sequence[str] | None, environ: Mapping[str, str]) -> argpar
     )
     parser.add_argument(
         "--lang", choices=("ko", "en"), help="language of / (default: the reader's own)"
+    )
+    parser.add_argument(
+        "--model",
+        metavar="FOLDER_OR_HUB_NAME",
+        help="a model of your own beside the shipped ones: a checkpoint's folder, a folder with "
+        "Hugging Face's GPT-2, or its name on the hub, like openai-community/gpt2",
     )
     return parser.parse_args(arguments)
 
@@ -97,13 +103,18 @@ def check_address(host: str, port: int) -> None:
 
 
 def start(options: argparse.Namespace) -> gr.Blocks:
-    """Build the app and serve it from a thread of its own; `StartError` if the port is lost."""
+    """Build the app and serve it from a thread of its own.
+
+    `StartError` if the port is lost, or for a model that cannot be loaded.
+    """
     os.environ.update(QUIET, GRADIO_SERVER_NAME=options.host, GRADIO_SERVER_PORT=str(options.port))
     import torch
 
     from playground.app import build, page_parameters
 
     torch.set_num_threads(1)  # many small products at once: threads would only fight
+    if options.model is not None:
+        add_model(options.model, options.lang or "en")
     demo = build()
     parameters = {"app_kwargs": fastapi_parameters(demo, options.lang)} | SAFE | page_parameters()
     try:
@@ -118,6 +129,17 @@ def start(options: argparse.Namespace) -> gr.Blocks:
             raise
         raise StartError(f"Cannot listen on {options.host}:{options.port}: {error}") from None
     return demo
+
+
+def add_model(folder_or_hub_name: str, lang: str) -> None:
+    """Offer a person's own model; `StartError` with the sentence of what is wrong with it."""
+    from model import PlaygroundError
+    from playground import models
+
+    try:
+        models.add_own(folder_or_hub_name)
+    except PlaygroundError as error:
+        raise StartError(error.text(lang)) from None
 
 
 SAFE: dict[str, Any] = {
