@@ -60,6 +60,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
         for name, p in checkpoint.gpt.named_parameters()  # lm_head shares wte: saved once
     }
     save_file(half, folder / WEIGHTS)
+    (folder / WEIGHTS).chmod(0o644)  # safetensors leaves it to its owner alone
     write_json(folder / CONFIG, asdict(checkpoint.gpt.config))
     save_ranks(checkpoint.tokenizer, folder / RANKS)
     write_json(folder / CARD, checkpoint.card)
@@ -145,6 +146,10 @@ def gpt2_names(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def with_weights(config: GPTConfig, tensors: Mapping[str, Tensor], folder: Path) -> GPT:
     """A GPT of that configuration holding those weights as float32, ready to be asked."""
+    if config.n_layer > len(tensors):  # nothing that large is built only to be refused
+        raise errors.CheckpointShapeError(
+            folder=folder, tensor="blocks", found=f"≤ {len(tensors)}", expected=config.n_layer
+        )
     with torch.device("meta"):  # no time spent on drawing weights that are replaced at once
         gpt = GPT(config)
     expected = dict(gpt.named_parameters())

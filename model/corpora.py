@@ -148,9 +148,15 @@ def read_corpus(name: str, path: Path | None = None) -> Split:
 
 
 def read_text(path: Path) -> Split:
-    """Any text file of one's own, the last 10 % held out. Raises `CorpusError`."""
+    """Any text file of one's own, the last 10 % held out. Raises `TextFileError`."""
     try:
-        return last_tenth(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = f"{path}: {type(error).__name__}"
-        raise errors.CorpusError(name=path.name, reason=reason, address="UTF-8") from error
+        reason = type(error).__name__
+        raise errors.TextFileError(path=path, reason=reason, least=LEAST) from error
+    if len(text) < LEAST:
+        raise errors.TextFileError(path=path, reason=len(text), least=LEAST)
+    return last_tenth(text)
+
+
+LEAST = 100  # characters: below, there is nothing to hold out

@@ -27,6 +27,7 @@
     ├── DivergedError     a training loss that is no longer a number
     ├── StateError        a training folder that does not fit the model
     ├── CorpusError       a corpus that is not what its sum says, or cannot be had
+    ├── TextFileError     a text file of one's own that cannot be read
     ├── CheckpointError   a checkpoint that cannot be loaded
     │   ├── CheckpointMissingError  no such name or folder
     │   ├── CheckpointFileError     a file missing or damaged
@@ -195,6 +196,11 @@ class StateError(PlaygroundError):
 class CorpusError(PlaygroundError):
     en = "The corpus {name} is not there: {reason}. It comes from {address}; a file can be named with --data."
     ko = "말뭉치 {name}을(를) 쓸 수 없습니다: {reason}. 원본은 {address}에 있습니다. --data로 파일을 지정할 수 있습니다."
+
+
+class TextFileError(PlaygroundError):
+    en = "The text file {path} cannot be read ({reason}); it must be there, be UTF-8 and hold at least {least} characters."
+    ko = "글 파일 {path}을(를) 읽을 수 없습니다({reason}). 파일이 있어야 하고, UTF-8이어야 하며, 적어도 {least}자가 들어 있어야 합니다."
 
 
 class CheckpointError(PlaygroundError):

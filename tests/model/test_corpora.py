@@ -18,7 +18,7 @@ from model.corpora import (
     read_text,
 )
 from model.downloads import cache_folder, download
-from model.errors import CorpusError
+from model.errors import CorpusError, TextFileError
 from tests.model.small import SHORT
 
 FILES = {"tinyshakespeare": "tinyshakespeare.txt", "korean_chatbot": "korean_chatbot.csv"}
@@ -81,7 +81,34 @@ def test_the_split_follows_the_seed_and_not_the_order_of_the_file():
     assert questions_and_answers(table(*rows), seed=4).held_out != once.held_out
 
 
-@pytest.mark.parametrize("word", UNFIT)
+UNFIT_WORDS = (
+    "죽을",
+    "살기 싫다",
+    "우울증",
+    "술",
+    "술한잔",
+    "혼술 한",
+    "술마시",
+    "술집",
+    "담배",
+    "키스",
+    "야한 꿈",
+    "바람펴서",
+    "쓰레기",
+    "엿같다",
+    "나쁜 년들",
+    "욕 좀",
+)
+HARMLESS = ("기술이", "예술을", "마술은", "미술 시간", "교육을", "의욕이")
+
+
+@pytest.mark.parametrize("word", HARMLESS)
+def test_a_pair_that_only_looks_unfit_stays(word):
+    rows = [(f"이건 {word} 뭐", "몰라요"), ("날씨", "맑아요")]
+    assert len(pairs(questions_and_answers(table(*rows)).train)) == 2
+
+
+@pytest.mark.parametrize("word", UNFIT_WORDS)
 def test_a_pair_with_an_unfit_word_is_left_out(word):
     rows = [(f"이건 {word} 뭐", "몰라요"), ("이건 뭐", f"그건 {word} 거예요"), ("날씨", "맑아요")]
     assert pairs(questions_and_answers(table(*rows)).train) == [("날씨", "맑아요")]
@@ -112,7 +139,7 @@ def test_korean(data):
     assert {q for q, _ in train}.isdisjoint(q for q, _ in held_out)
     assert 0.08 < len(held_out) / len(train + held_out) < 0.12
     for question, answer in train + held_out:
-        assert not [word for word in UNFIT if word in f"{question} {answer}"]
+        assert not UNFIT.search(f"{question} {answer}")
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     answers = {answer for _, answer in train + held_out}
@@ -167,16 +194,16 @@ def test_a_text_of_ones_own():
 
 def test_a_byte_order_mark_is_no_character(tmp_path):
     path = tmp_path / "mine.txt"
-    path.write_bytes(b"\xef\xbb\xbf" + "내가 쓴 글입니다.".encode())
+    path.write_bytes(b"\xef\xbb\xbf" + ("내가 쓴 글입니다. " * 20).encode())
     assert read_text(path).train.startswith("내가")
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00d", "한글".encode("cp949"), None])
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00d", "한글".encode("cp949"), b"too short", None])
 def test_a_text_that_cannot_be_read(tmp_path, content):
     path = tmp_path / "mine.txt"
     if content:
         path.write_bytes(content)
-    with pytest.raises(CorpusError) as caught:
+    with pytest.raises(TextFileError) as caught:
         read_text(path)
     for lang in ("en", "ko"):
         assert "mine.txt" in caught.value.text(lang)

@@ -197,7 +197,7 @@ def test_a_corpus_is_found_in_its_folder(tmp_path):
         (["--data", "no/such.txt"], "No such file or directory: 'no/such.txt'"),
         (["--data", "{tmp}"], "tinyshakespeare'"),
         (["--data", str(SHORT)], "sha256"),
-        (["--text", "{tmp}/short"], "window needs at least 17"),
+        (["--text", "{tmp}/short"], "at least 100 characters"),
         (["--text", "{tmp}/latin"], "UnicodeDecodeError"),
         (["--text", str(SHORT), "--steps", "0"], "steps is 0"),
         (["--text", str(SHORT), "--steps", "-2"], "steps is -2"),
@@ -233,4 +233,4 @@ def test_the_command_itself_ends_with_the_sentence_alone(tmp_path):
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch(r"The corpus none\.txt is not there: .+\.\n", done.stderr)
+    assert re.fullmatch(r"The text file .*none\.txt cannot be read .+\.\n", done.stderr)
