@@ -120,7 +120,8 @@ def each_head_left_out(gpt: GPT, ids: list[int]) -> Tensor:
 def surprise(before: Tensor, after: Tensor) -> Tensor:
     """How far a prediction moved: KL(before ‖ after) in nats, from logits `(..., V)`.
 
-    Σ p ln(p / q): 0 where nothing changed.
+    Σ p ln(p / q): 0 where nothing changed. In float64: a small one would drown in rounding,
+    and come out below 0.
     """
-    p, q = before.log_softmax(dim=-1), after.log_softmax(dim=-1)
+    p, q = before.double().log_softmax(dim=-1), after.double().log_softmax(dim=-1)
     return (p.exp() * (p - q)).sum(dim=-1)

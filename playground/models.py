@@ -89,5 +89,5 @@ def gpt2() -> Tokenizer:
     waited = fetched()
     waited.done.wait(SECONDS)
     if waited.found is None:
-        raise waited.error
+        raise GPT2FilesError(**waited.error.values)  # anew: an error keeps every raise it had
     return waited.found

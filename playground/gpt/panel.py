@@ -35,17 +35,21 @@ class GptPanel:
         return None
 
     def csv(self, state: GptState, lang: str, matrix: str, head: int) -> list[list[Any]]:
+        names = labels(state)
         flow = Flow([])
         if state.section == "heads":
             flow, _ = heads.head_flow(state)
         elif state.section == "layers":
-            flow, _ = layers.norms(state, lang)
+            flow, shown = layers.norms(state, lang)
+            names = shown.tokens
         elif state.section == "write":
             flow = Flow([write.csv(state)])
         found = flow.get(matrix, head)
         if found is None:
             return []
-        top = [["", *labels(state)]] if found.cols is not None else []
-        names = labels(state) if found.rows == found.cols else []
+        corner = [""] if found.rows is not None else []
+        top = [[*corner, *(names[t] for t in found.cols)]] if found.cols is not None else []
         rows = found.values.tolist()
-        return top + [[*names[i : i + 1], *row] for i, row in enumerate(rows)]
+        if found.rows is None:
+            return top + rows
+        return top + [[names[t], *row] for t, row in zip(found.rows, rows, strict=True)]

@@ -186,7 +186,8 @@ def opened(
 
 SUM = Words("the same summed over the {n} tokens left", "남은 토큰 {n}개에 대해 같은 것을 더한 값")
 DROPPED = Words(
-    "{piece} was filtered out: its probability here is 0.", "{piece} 토큰은 걸러져 확률이 0입니다."
+    "{piece} can no longer be drawn: its probability here is 0.",
+    "{piece} 토큰은 더는 뽑힐 수 없습니다. 여기서 확률이 0입니다.",
 )
 COLD = Words(
     "Temperature 0 takes the most probable token, {piece}, with certainty.",
