@@ -43,13 +43,17 @@ def section(state: GptState, lang: str) -> Html:
 
 
 def note(state: GptState, lang: str) -> Html:
-    return Html(f'<p class="told">{esc(NOTE(lang, n=len(looked(state)), most=LOOK))}</p>')
+    """What part of the text is read."""
+    told = NOTE(lang, n=len(looked(state)), most=LOOK)
+    rows = f" {ROWS(lang)}" if state.section == "heads" else ""
+    return Html(f'<p class="told">{esc(told + rows)}</p>')
 
 
 NOTE = Words(
-    "Looked at: the last {n} tokens of the text (at most {most}), as if it began there. Rows look, columns are looked at.",
-    "글의 마지막 토큰 {n}개를 봅니다(최대 {most}개). 글이 거기서 시작하는 것처럼 읽습니다. 행이 보는 쪽, 열이 보이는 쪽입니다.",
+    "Looked at: the last {n} tokens of the text (at most {most}), as if it began there.",
+    "글의 마지막 토큰 {n}개를 봅니다(최대 {most}개). 글이 거기서 시작하는 것처럼 읽습니다.",
 )
+ROWS = Words("Rows look, columns are looked at.", "행이 보는 쪽, 열이 보이는 쪽입니다.")
 
 
 def grid(state: GptState, weights: Tensor, ids: list[int], lang: str) -> Html:

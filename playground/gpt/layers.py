@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.looking import logit_lens, stream_norms
-from playground.arithmetic import Explanation, Num, total
+from playground.arithmetic import Explanation, total
 from playground.flow import Flow, Matrix
 from playground.gpt.heads import note
 from playground.gpt.look import labels, trace
@@ -41,7 +41,7 @@ def opened(state: GptState, norms: Matrix, shown: State) -> Html:
     found = trace(state)
     stream = found.embedded if layer == 0 else found.blocks[layer - 1].resid_post
     x = stream[0, token].double()
-    terms = [[Num(n), "²"] for n in x[:SHOWN].tolist()] + [["…"], [Num(float(x[-1])), "²"]]
+    terms = [[squared(n)] for n in x[:SHOWN].tolist()] + [["…"], [squared(float(x[-1]))]]
     made = Explanation(["√(", *total(terms), ")"], float(x.pow(2).sum().sqrt()))
     name = f"|x|[{shown.tokens[norms.rows[layer]]}, {shown.tokens[token]}]"
     return Html(
@@ -52,6 +52,10 @@ def opened(state: GptState, norms: Matrix, shown: State) -> Html:
 
 
 SHOWN = 4  # of the stream's numbers, written out
+
+
+def squared(value: float) -> str:
+    return f"({number(value, 4)})²" if value < 0 else f"{number(value, 4)}²"
 
 
 def lens(state: GptState, lang: str) -> Html:

@@ -29,7 +29,10 @@ def section(state: GptState, lang: str) -> Html:
 NAME = Words("tokenizer", "토크나이저")
 VOCABULARY = Words("vocabulary", "어휘 수")
 COUNT = Words("tokens", "토큰 수")
-CUT = Words("pieces (id and bytes: point at one)", "조각 (가리키면 번호와 바이트가 보입니다)")
+CUT = Words(
+    "pieces with their ids; the chosen model's with their bytes",
+    "조각과 번호. 고른 모델의 조각에는 바이트도 있습니다",
+)
 
 
 def row(name: str, state: GptState, lang: str) -> str:
@@ -43,8 +46,10 @@ def row(name: str, state: GptState, lang: str) -> str:
     chips = []
     for i in ids:
         token = tokenizer.token_bytes(i)
-        told = esc(f"{i}: {token.hex(' ').upper()}")
-        chips.append(chip(piece(token), attributes=f'title="{told}"'))
+        numbers = esc(token.hex(" ").upper())
+        shown = f"<small>{numbers}</small>" if name == state.model else ""
+        told = chip(piece(token), attributes=f'title="{i}: {numbers}"')
+        chips.append(f'<span class="cut">{told}<small>{i}</small>{shown}</span>')
     return (
         f"<tr>{head}<td>{tokenizer.n_vocab:,}</td><td><b>{len(ids)}</b></td>"
         f"<td>{''.join(chips)}</td></tr>"

@@ -11,7 +11,19 @@ from playground.gpt.presets import PRESETS
 from playground.gpt.state import MAX_PROMPT, GptState
 from playground.gpt.text import checkpoint
 from playground.render import Html, action, esc
-from playground.toolbar import OPEN, REDO, RESET, SAVE, TOOLS, UNDO, legend
+from playground.toolbar import (
+    LEGEND_D,
+    LEGEND_M,
+    LEGEND_O,
+    LEGEND_S,
+    LEGEND_W,
+    OPEN,
+    REDO,
+    RESET,
+    SAVE,
+    TOOLS,
+    UNDO,
+)
 from playground.view import EXAMPLES, TRY, told
 from playground.words import Words
 
@@ -42,7 +54,7 @@ def view(state: GptState, lang: str, notice: str = "") -> Html:
     return Html(
         f'<div class="pg gpt" data-tab="gpt"><aside class="lesson">{lesson(state, lang)}</aside>'
         f'<section class="panel">{toolbar(lang)}{told(notice)}{prompt(state, lang)}{sections(state, lang)}'
-        f"{show(state, lang)}{legend(lang)}</section></div>"
+        f"{show(state, lang)}{legend(state.section, lang)}</section></div>"
     )
 
 
@@ -68,8 +80,9 @@ def card(state: GptState, lang: str) -> Html:
     size = SIZE(
         lang, n=f"{found.gpt.n_parameters:,}", L=c.n_layer, nh=c.n_head, C=c.n_embd, V=c.vocab_size
     )
-    held_out = found.card.get("held_out", {}).get("nats_per_character")
-    loss = f" {LOSS(lang, loss=held_out)}" if held_out else ""
+    held_out = found.card.get("held_out")  # a person's own card may hold anything
+    nats = held_out.get("nats_per_character") if isinstance(held_out, dict) else None
+    loss = f" {LOSS(lang, loss=nats)}" if nats else ""
     return Html(f'<p class="told"><b>{esc(state.model)}</b>: {esc(size)}{esc(loss)}</p>')
 
 
@@ -100,12 +113,24 @@ def prompt(state: GptState, lang: str) -> Html:
     )
     return Html(
         f'<div class="prompt"><label class="wide"><span>{esc(PROMPT(lang))}</span>'
-        f'<textarea data-set="prompt" rows="3" spellcheck="false" maxlength="{MAX_PROMPT + 1}">'
+        f'<textarea data-set="prompt" rows="3" spellcheck="false" maxlength="{MAX_PROMPT}">'
         f"\n{esc(state.prompt)}</textarea></label>"
-        f'<label><span>{esc(MODEL(lang))}</span> <select data-set="model">{options}</select></label></div>'
+        f'<label><span>{esc(MODEL(lang))}</span> <select data-set="model">{options}</select></label>'
+        f"{full(state, lang)}</div>"
     )
 
 
+def full(state: GptState, lang: str) -> Html:
+    """Said once the field takes no more; a browser counts an emoji as two characters."""
+    if len(state.prompt.encode("utf-16-le")) // 2 < MAX_PROMPT - 1:
+        return Html("")
+    return Html(f'<span class="full" role="status">{esc(FULL(lang, most=MAX_PROMPT))}</span>')
+
+
+FULL = Words(
+    "Full: there is room for {most} characters, and an emoji counts as two or more.",
+    "가득 찼습니다. {most}자까지 적을 수 있고, 그림 문자는 두 자 이상으로 칩니다.",
+)
 PROMPT = Words("Your text", "글")
 MODEL = Words("Model", "모델")
 
@@ -119,3 +144,24 @@ def sections(state: GptState, lang: str) -> Html:
 
 
 LOOK_AT = Words("Look at", "무엇을 볼까요")
+
+
+def legend(section: str, lang: str) -> Html:
+    """What the colours and frames of this section mean."""
+    marks = "".join(
+        f'<span><i class="{mark}"></i> {esc(words(lang))}</span>' for mark, words in LEGEND[section]
+    )
+    return Html(f'<div class="legend">{marks}</div>')
+
+
+PROBABILITY = Words("probability 0 – 1", "확률 0 – 1")
+CHOSEN = Words("chosen", "고른 것")
+JOINED = Words("joined by this merge", "이번에 합친 토큰")
+LEGEND: dict[str, list[tuple[str, Words]]] = {
+    "write": [("barw", PROBABILITY), ("ring", CHOSEN)],
+    "heads": [("barw", LEGEND_W), ("hat", LEGEND_M), ("ring", LEGEND_O), ("ring s", LEGEND_S)],
+    "layers": [("bard", LEGEND_D), ("ring", LEGEND_O)],
+    "without": [("bard", LEGEND_D)],
+    "tokens": [("ring s", JOINED)],
+    "cache": [],
+}

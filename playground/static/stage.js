@@ -180,6 +180,8 @@ window.Playground = (() => {
   const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head", "section", "left", "at", "layer", "measured"]; // not worth an undo
   const core = (state) => JSON.stringify(state, (key, value) => (LOOKS.includes(key) ? undefined : value));
 
+  const goesOn = ({ action }) => action.do === "more"; // the page asks so by itself
+
   function stage(element, props, server, tab, lang) {
     let state = props.value.state;
     let queue = [];
@@ -219,7 +221,8 @@ window.Playground = (() => {
       busy = true;
       let reply = null;
       do {
-        const batch = queue;
+        const acts = queue.filter((b) => !goesOn(b)); // what a person does comes before going on by itself
+        const batch = acts.length ? acts : queue;
         asked = batch;
         queue = [];
         try {
@@ -276,7 +279,7 @@ window.Playground = (() => {
       }
       for (const canvas of element.querySelectorAll("canvas[data-heat], canvas[data-picture]")) draw(canvas);
       const more = element.querySelector("[data-more]"); // work under way: the page asks on, so that a closed page ends it
-      if (more && element.isConnected) send(JSON.parse(more.dataset.do), { record: false });
+      if (more && element.isConnected) send(JSON.parse(more.dataset.do), { record: false, key: "more", field: edited });
       for (const message of element.querySelectorAll(".msg")) { // into view on a narrow screen
         const over = message.getBoundingClientRect().right + 8 - document.documentElement.clientWidth;
         if (over > 0) message.style.marginLeft = `${-over}px`;
@@ -284,7 +287,7 @@ window.Playground = (() => {
     }
 
     function travel(from, to) {
-      if (!from.length || busy) return;
+      if (!from.length || (busy && ![...asked, ...queue].every(goesOn))) return; // answers under way may be undone, edits not
       to.push(state);
       lastKey = "";
       send({ do: "load", state: from.pop() }, { record: false });
@@ -402,7 +405,7 @@ window.Playground = (() => {
         return event.shiftKey ? clients.redo() : clients.undo();
       }
       if (!cell) return;
-      if (!typing && (event.key === "Enter" || event.key === " ")) {
+      if (event.target === cell && (event.key === "Enter" || event.key === " ")) { // not a button in it
         event.preventDefault();
         return open(cell);
       }
@@ -413,7 +416,7 @@ window.Playground = (() => {
       const next = cell.closest("table").querySelector(`td[data-row="${+cell.dataset.row + dr}"][data-col="${+cell.dataset.col + dc}"]`);
       if (!next) return;
       event.preventDefault();
-      const target = next.querySelector("input") || next;
+      const target = next.querySelector("input, button") || next;
       target.focus();
       if (isText(target)) target.select();
     });
