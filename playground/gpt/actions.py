@@ -198,7 +198,7 @@ def unpin(state: GptState, action: Action) -> GptState:
 
 
 def preset(state: GptState, action: Action) -> GptState:
-    return preset_state(next(p for p in PRESETS if p.name == action["name"]))
+    return preset_state({p.name: p for p in PRESETS}[action["name"]])
 
 
 def reset(state: GptState, action: Action) -> GptState:

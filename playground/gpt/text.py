@@ -51,7 +51,7 @@ def windows(prompt: int, total: int, block_size: int) -> Iterator[tuple[int, int
         first, start = end, end - half
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)  # one may be 400 rows of GPT-2's vocabulary: 80 MB
 def predictions(model: str, ids: tuple[int, ...], prompt: int) -> Tensor:
     """Logits `(len(ids) − prompt + 1, V)`: for each written token, and for the one to come."""
     gpt = models.checkpoint(model).gpt

@@ -1,0 +1,361 @@
+"""Writing, choosing, looking: what each button of the GPT tab does, beside `generate` itself."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+import torch
+
+from model.errors import PlaygroundError
+from model.sampling import generate, prompt_ids
+from playground import input_errors as errors
+from playground import models
+from playground.gpt import text
+from playground.gpt.actions import ACTIONS, apply
+from playground.gpt.presets import PRESETS, preset_state
+from playground.gpt.state import MAX_PROMPT, MAX_WRITTEN, GptState
+from playground.stage import act
+from tests.playground.test_gpt_state import PROMPTS, THERE, random_gpt_states
+from tests.playground.test_state import HALF, JUNK
+
+SMALL = GptState(model="shakespeare-64", prompt="ROMEO:\n")
+
+
+def do(before, action, /, **fields):
+    return apply(before, {"do": action, **fields})
+
+
+def put(state, key, value):
+    return do(state, "set", key=key, value=value)
+
+
+def refused(kind, state, action):
+    """The refusal of an action, after the same through `act`: state kept, notice in both languages."""
+    with pytest.raises(kind) as found:
+        apply(state, action)
+    for lang in ("en", "ko"):
+        reply = act({"tab": "gpt", "lang": lang, "state": state.to_json(), "actions": [action]})
+        assert reply["state"] == state.to_json()
+        assert reply["notice"] == found.value.text(lang) != ""
+        assert 'class="notice"' in reply["html"]
+    return found.value
+
+
+def all_written(state):
+    """As the page does it: `more` until nothing is left."""
+    state = do(state, "write")
+    while state.left:
+        state = do(state, "more")
+    return state
+
+
+# Writing
+
+
+@pytest.mark.parametrize("name", THERE)
+@pytest.mark.parametrize("prompt", ["", "ROMEO:\n", "오늘 날씨 좋다\n", "word " * 180])
+def test_probabilities_are_those_that_generate_saw(name, prompt):
+    """Every written token, also beyond block_size, also after a prompt that is longer than it."""
+    checkpoint = models.checkpoint(name)
+    gpt, count = checkpoint.gpt, 30 if prompt else checkpoint.gpt.config.block_size + 70
+    ids = prompt_ids(checkpoint.tokenizer, prompt)
+    seed = torch.Generator().manual_seed(4)
+    steps = list(generate(gpt, torch.tensor(ids), count, generator=seed))
+    state = GptState(model=name, prompt=prompt, written=[step.token for step in steps][:MAX_WRITTEN])  # fmt: skip
+    found = text.of(state)
+    assert found.shape == (count + 1, gpt.config.vocab_size)
+    expected = torch.stack([step.probs for step in steps])
+    torch.testing.assert_close(found[:-1].softmax(-1), expected, atol=1e-4, rtol=0)
+
+
+def test_both_borders_of_the_window_were_crossed_above():
+    for name in THERE:
+        checkpoint = models.checkpoint(name)
+        assert len(checkpoint.tokenizer.encode("word " * 180)) > checkpoint.gpt.config.block_size
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 3, 7, 8])
+def test_windows_are_those_of_a_plain_loop(block_size):
+    """What `generate` holds at each token, written down one at a time."""
+    for prompt in range(1, 20):
+        total = prompt + 25
+        seen, start = [], 0
+        for at in range(prompt, total):
+            if at - start > block_size:
+                start = at - max(1, block_size // 2)
+            seen.append((start, at))
+        found = [
+            (start, at)
+            for start, first, end in text.windows(prompt, total, block_size)
+            for at in range(first, end)
+        ]
+        assert found == seen
+
+
+def test_the_text_never_reads_more_than_the_model_can():
+    for prompt in range(1, 20):
+        for start, _, end in text.windows(prompt, 60, 8):
+            assert 1 <= end - 1 - start <= 8
+
+
+def test_writing_in_chunks_is_writing_all_at_once():
+    state = put(SMALL, "count", "20")
+    chunks = all_written(state)
+    assert len(chunks.written) == 20
+    single = state
+    for _ in range(20):
+        single = single.but(written=[*single.written, text.next_token(single)])
+    assert chunks.written == single.written
+    assert all_written(state) == chunks  # a seed repeats
+    assert do(state, "write").left == 17  # the page is painted before the rest
+    assert all_written(put(state, "seed", "2")).written != chunks.written
+
+
+def test_writing_in_two_goes_is_writing_in_one():
+    whole = all_written(SMALL.but(count=14)).written
+    first = all_written(SMALL.but(count=5))
+    assert all_written(first.but(count=9)).written == whole
+
+
+@pytest.mark.parametrize("settings", [{"temperature": 0.0}, {"top_k": 1}, {"top_p": 0.01}, {"temperature": 1e-300}])  # fmt: skip
+def test_the_narrowest_settings_write_the_most_probable_token(settings):
+    state = all_written(SMALL.but(count=12, **settings))
+    logits = text.of(state)
+    assert state.written == logits[:-1].argmax(-1).tolist()
+
+
+def test_a_token_is_drawn_with_its_probability():
+    """Over many seeds the first token comes as often as it should: within four deviations."""
+    state = SMALL.but(temperature=1.3, top_k=5)
+    probs = text.sampling(state)
+    expected = (text.of(state)[-1] / probs.temperature).topk(5)
+    p = expected.values.softmax(-1)
+    draws = [text.next_token(state.but(seed=seed)) for seed in range(600)]
+    assert set(draws) <= set(expected.indices.tolist())
+    for i, share in zip(expected.indices.tolist(), p.tolist(), strict=True):
+        assert abs(draws.count(i) - 600 * share) < 4 * (600 * share * (1 - share)) ** 0.5 + 1
+
+
+def test_stop_and_clear():
+    writing = do(SMALL, "write")
+    stopped = do(writing, "stop")
+    assert stopped == writing.but(left=0)
+    assert do(stopped, "more") == stopped
+    assert do(do(stopped, "pick", at=1), "clear") == SMALL
+
+
+def test_there_is_room_for_so_many_tokens():
+    nearly = SMALL.but(written=[5] * (MAX_WRITTEN - 2), count=40)
+    full = do(nearly, "write")
+    assert (len(full.written), full.left) == (MAX_WRITTEN, 0)
+    assert do(full.but(left=7), "more").left == 0
+    error = refused(errors.TooManyError, full, {"do": "write"})
+    assert error.values["most"] == MAX_WRITTEN
+    refused(errors.ActionError, full, {"do": "choose", "at": MAX_WRITTEN, "id": 1})
+
+
+# Candidates
+
+
+def test_picking_shows_and_hides_a_token():
+    state = SMALL.but(written=[1, 2, 3], left=5, open=["candidates", 0, 0, 0])
+    picked = do(state, "pick", at=1)
+    assert (picked.at, picked.left, picked.open) == (1, 0, None)
+    assert do(picked, "pick", at=1).at is None
+    assert do(picked, "pick", at=3).at is None  # the next one: what is shown without a choice
+    for at in (-1, 4, "x", None, float("nan"), float("inf")):
+        refused(errors.ActionError, state, {"do": "pick", "at": at})
+
+
+def test_choosing_another_token_writes_on_from_it():
+    state = all_written(SMALL.but(count=8))
+    chosen = do(state, "choose", at=2, id=50)
+    assert (chosen.written, chosen.left) == ([*state.written[:2], 50], 5)
+    done = chosen
+    while done.left:
+        done = do(done, "more")
+    assert len(done.written) == 8
+    assert done.written[:3] == chosen.written
+    again = do(state, "choose", at=2, id=state.written[2])
+    while again.left:
+        again = do(again, "more")
+    assert again.written == state.written  # the same choice, the same text
+    ahead = do(state, "choose", at=8, id=7)
+    assert (ahead.written[-1], ahead.left) == (7, 0)
+    V = models.checkpoint(SMALL.model).gpt.config.vocab_size
+    for at, token in ((9, 0), (-1, 0), (0, V), (0, -1), (0, "x"), (None, 0), (0, [1])):
+        refused(errors.ActionError, state, {"do": "choose", "at": at, "id": token})
+
+
+# Setting
+
+
+def test_another_prompt_lets_go_of_what_was_written():
+    state = SMALL.but(written=[1, 2], left=4, at=0, open=["weights", 0, 0, 0], merges=3)
+    after = put(state, "prompt", "JULIET:")
+    assert after == SMALL.but(prompt="JULIET:")
+    assert put(state, "prompt", state.prompt) == state
+
+
+@pytest.mark.parametrize("prompt", PROMPTS, ids=range(len(PROMPTS)))
+def test_any_prompt_is_taken_as_it_is(prompt):
+    assert put(SMALL, "prompt", prompt).prompt == prompt
+    reply = act({"tab": "gpt", "lang": "ko", "state": SMALL.to_json(), "actions": [{"do": "set", "key": "prompt", "value": prompt}, {"do": "write"}]})  # fmt: skip
+    assert not reply["notice"]
+    assert reply["state"]["prompt"] == prompt
+    assert len(reply["state"]["written"]) == 3
+
+
+def test_a_prompt_of_a_thousand_characters_and_one_more():
+    longest = "🎒" * MAX_PROMPT
+    assert put(SMALL, "prompt", longest).prompt == longest
+    error = refused(errors.TextLongError, SMALL, {"do": "set", "key": "prompt", "value": longest + "."})  # fmt: skip
+    assert error.values == {"found": MAX_PROMPT + 1, "most": MAX_PROMPT}
+
+
+def test_half_a_character_becomes_one_that_can_be_sent():
+    assert put(SMALL, "prompt", f"a{HALF}b").prompt == "a?b"
+    assert put(SMALL, "prompt", "a\r\nb").prompt == "a\nb"
+
+
+def test_what_is_typed_is_never_a_command():
+    tokenizer = models.checkpoint(SMALL.model).tokenizer
+    state = put(SMALL, "prompt", "<|endoftext|>")
+    assert len(text.ids_of(state)[0]) > 1
+    assert tokenizer.decode(text.ids_of(state)[0]) == "<|endoftext|>"
+
+
+@pytest.mark.parametrize(
+    ("key", "typed", "value"),
+    [
+        ("temperature", "1,5", 1.5), ("temperature", " 0 ", 0.0), ("temperature", 2, 2.0), ("temperature", "1/2", 0.5),
+        ("top_k", "40", 40), ("top_k", "0", 0), ("top_p", "0.9", 0.9), ("top_p", "90 %", 0.9), ("top_p", "1", 1.0),
+        ("seed", "2147483647", 2**31 - 1), ("count", "400", 400), ("merges", "12", 12),
+    ],
+)  # fmt: skip
+def test_a_setting_is_read_as_people_write_it(key, typed, value):
+    after = put(SMALL.but(bad={f"set:{key}": "x"}), key, typed)
+    assert after == SMALL.but(**{key: value})
+    assert type(getattr(after, key)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("key", "typed"),
+    [
+        ("temperature", "hot"), ("temperature", "-0.1"), ("temperature", "5.1"), ("temperature", ""), ("temperature", "nan"),
+        ("temperature", "1e999"), ("temperature", "inf"), ("top_k", "2.5"), ("top_k", "-1"), ("top_k", "1e6"),
+        ("top_p", "0"), ("top_p", "1.1"), ("seed", "2147483648"), ("seed", "x" * 500), ("seed", HALF), ("seed", "<b>"),
+        ("count", "0"), ("count", "401"), ("count", "ten"), ("count", None), ("seed", []), ("seed", {"a": 1}),
+    ],
+)  # fmt: skip
+def test_what_is_no_setting_stays_beside_its_message(key, typed):
+    after = put(SMALL, key, typed)
+    assert after.but(bad={}) == SMALL
+    assert list(after.bad) == [f"set:{key}"]
+    for lang, words in (("en", "stays in use"), ("ko", "그대로 씁니다")):
+        reply = act({"tab": "gpt", "lang": lang, "state": after.to_json()})
+        assert not reply["notice"]
+        message = reply["html"].split('role="alert"')[1].split("</span>")[0]
+        assert words in message
+        assert "<b>" not in message
+
+
+def test_another_model_begins_anew_with_the_same_text():
+    state = SMALL.but(written=[900], out_heads=[[3, 3]], layer=3, head=3, temperature=1.5, at=0)
+    after = put(state, "model", "shakespeare")
+    assert (after.model, after.prompt, after.temperature) == ("shakespeare", SMALL.prompt, 1.5)
+    assert (after.written, after.out_heads, after.layer, after.at) == ([], [], 0, None)
+    refused(errors.UnknownNameError, SMALL, {"do": "set", "key": "model", "value": "gpt2"})
+
+
+@pytest.mark.parametrize("action", [{"do": "set", "key": k, "value": 1} for k in ("layer", "left", "written", "bad", "x", None)] + [{"do": "set"}, {"do": "set", "key": "seed"}, {"do": "set", "key": ["seed"], "value": 1}])  # fmt: skip
+def test_what_no_field_sets_is_refused(action):
+    refused(errors.ActionError, SMALL, action)
+
+
+def test_sections():
+    looked = put(SMALL.but(left=3, pins=[["weights", 0, 0, 0]]), "section", "heads")
+    assert looked == SMALL.but(section="heads")
+    refused(errors.LinkError, SMALL, {"do": "set", "key": "section", "value": "attic"})
+
+
+# Looking
+
+
+def test_heads_are_enlarged_left_out_and_put_back():
+    assert do(SMALL, "head", layer=2, head=1) == SMALL.but(layer=2, head=1)
+    out = do(do(SMALL, "leave_head", layer=2, head=1), "leave_head", layer=0, head=0)
+    assert out.out_heads == [[2, 1], [0, 0]]
+    assert do(out, "leave_head", layer=2, head=1).out_heads == [[0, 0]]
+    blocks = do(do(out, "leave_block", layer=3), "leave_block", layer=1)
+    assert do(blocks, "leave_block", layer=3).out_blocks == [1]
+    assert do(blocks, "restore") == blocks.but(out_heads=[], out_blocks=[])
+    for name in ("head", "leave_head"):
+        for layer, head in ((4, 0), (0, 4), (-1, 0), ("x", 0), (None, 0)):
+            refused(errors.ActionError, SMALL, {"do": name, "layer": layer, "head": head})
+    for layer in (4, -1, "x", [1]):
+        refused(errors.ActionError, SMALL, {"do": "leave_block", "layer": layer})
+
+
+def test_cells_open_pin_and_close():
+    cell = ["weights", 0, 1, 1]
+    opened = do(SMALL.but(section="heads"), "open", cell=cell)
+    assert opened.open == cell
+    assert do(opened, "open", cell=cell).open is None
+    pinned = do(opened, "pin")
+    assert (pinned.open, pinned.pins) == (None, [cell])
+    assert do(pinned, "pin") == pinned
+    assert do(pinned, "unpin", index=0).pins == []
+    full = pinned.but(pins=[["weights", 0, n, 0] for n in range(3)], open=cell)
+    refused(errors.TooManyError, full, {"do": "pin"})
+    refused(errors.LinkError, SMALL, {"do": "open", "cell": ["weights", 0, 0, 64]})
+    refused(errors.ActionError, SMALL, {"do": "open"})
+
+
+def test_presets_and_reset():
+    for preset in PRESETS:
+        if preset.state.model not in THERE:
+            continue
+        state = do(SMALL, "preset", name=preset.name)
+        assert state == preset_state(preset)
+        assert do(put(state, "prompt", "changed"), "reset") == state
+    assert do(SMALL, "reset") == preset_state(PRESETS[0])
+    refused(errors.ActionError, SMALL, {"do": "preset", "name": "nothing"})
+
+
+def test_a_loaded_state_is_checked():
+    assert do(SMALL, "load", state={"prompt": "x", "seed": 5}) == GptState(prompt="x", seed=5)
+    for junk in (None, [], {"tokens": ["a"]}, {"prompt": "x", "written": [10**6]}):
+        refused(errors.LinkError, SMALL, {"do": "load", "state": junk})
+    refused(errors.ActionError, SMALL, {"do": "load"})
+
+
+def junk_action(rng):
+    fields = ["key", "value", "at", "id", "layer", "head", "cell", "index", "name", "state"]
+    likely = ["prompt", "seed", "model", "section", "heads", "shakespeare-64", 0, 1, 2, "5", ["weights", 0, 1, 1], 1e99]  # fmt: skip
+    action = {f: rng.choice(likely if rng.random() < 0.6 else JUNK) for f in fields}
+    for gone in rng.sample(fields, rng.choice([0, 0, 1, 4])):
+        del action[gone]
+    return {"do": rng.choice([*ACTIONS, *ACTIONS, rng.choice(JUNK)]), **action}
+
+
+def test_any_action_is_done_or_refused_with_a_sentence():
+    rng, done = random.Random(23), 0
+    for n in range(1500):
+        before = random_gpt_states()[n % 60]
+        try:
+            after = apply(before, junk_action(rng))
+        except PlaygroundError as error:
+            told = error.text("en"), error.text("ko")
+        else:
+            told, done = (), done + 1
+            assert json.dumps(after.to_json(), ensure_ascii=False, allow_nan=False).encode()
+        assert all(sentence.encode() for sentence in told)
+    assert 300 < done < 1400
+
+
+@pytest.mark.parametrize("action", [None, [], "write", 3, {}, {"do": None}, {"do": []}, {"do": "fly"}, {"do": "choose"}])  # fmt: skip
+def test_what_is_no_action_is_refused(action):
+    refused(errors.ActionError, SMALL, action)
