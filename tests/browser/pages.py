@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
-TABS = ("dot-product", "self-attention", "masking", "multi-head")
+TABS = ("dot-product", "self-attention", "masking", "multi-head")  # of typed vectors
+ALL_TABS = (*TABS, "gpt")
 LANGUAGES = ("en", "ko")
 SECONDS = 15
 
@@ -20,10 +21,10 @@ Rows = list[list[float]]
 
 
 def tab(page: Page, name: str) -> Locator:
-    """Choose a tab; the stage in it, once its tables are there."""
+    """Choose a tab; the stage in it, once it is filled."""
     page.locator(f'button[role=tab][data-tab-id="{name}"]').click()
     stage = page.locator(f"#stage-{name}")
-    stage.locator("table").first.wait_for()
+    stage.locator(".panel").wait_for()
     return stage
 
 
@@ -100,3 +101,47 @@ def decoded(address: str) -> dict[str, Any]:
 def state(page: Page, name: str) -> dict[str, Any]:
     """The state of a tab as the address carries it now; {} while it has none."""
     return decoded(page.url)["states"].get(name, {})
+
+
+# The GPT tab
+
+SECTIONS = ("write", "heads", "layers", "without", "tokens", "cache")
+
+
+def section(stage: Locator, name: str) -> None:
+    """Look at another side of the model; only one section is on the page at a time."""
+    stage.locator(f'input[data-set="section"][value="{name}"]').check()
+    only = {
+        "write": ".written[aria-live]",
+        "heads": ".heads",
+        "layers": "table[data-matrix=norms]",
+        "without": "table[data-matrix=without]",
+        "tokens": "table[data-matrix=tokens]",
+        "cache": "[data-do*=measure]",
+    }
+    expect(stage.locator(only[name]).first).to_be_visible()
+
+
+def setting(stage: Locator, key: str) -> Locator:
+    """The field of a number, or the text."""
+    return stage.locator(f'[data-set="{key}"]')
+
+
+def put(stage: Locator, key: str, value: object) -> None:
+    """Type a number and leave its field."""
+    setting(stage, key).fill(str(value))
+    setting(stage, key).press("Enter")
+
+
+def write(stage: Locator, begin: str = "write") -> str:
+    """Press the button and wait for the end; what was written."""
+    before = stage.locator(".piece.p").count()
+    stage.locator(f'[data-do*="\\"{begin}\\""]').first.click()
+    expect(stage.locator(".piece.p")).not_to_have_count(before)
+    expect(stage.locator("[data-more]")).to_have_count(0, timeout=60_000)
+    return written(stage)
+
+
+def written(stage: Locator) -> str:
+    """What the model wrote, as it is shown: ␣ a space, ↵ a line break."""
+    return "".join(stage.locator(".piece.p").all_text_contents())

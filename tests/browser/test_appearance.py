@@ -5,8 +5,22 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from playground.gpt.parts import chip
 from tests.browser.conftest import Visit
-from tests.browser.pages import LANGUAGES, TABS, button, cell, field, tab, table
+from tests.browser.pages import (
+    ALL_TABS,
+    LANGUAGES,
+    SECTIONS,
+    TABS,
+    button,
+    cell,
+    field,
+    put,
+    section,
+    tab,
+    table,
+    write,
+)
 
 PHONE = {"width": 390, "height": 844}
 LEAST_CONTRAST = 4.5  # WCAG 2.2, 1.4.3, level AA
@@ -27,14 +41,18 @@ CONTRASTS = """root => {
         if (!(own || e.matches("input:not([type=checkbox],[type=radio],[type=range])"))) continue;
         if (!e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || e.disabled) continue;
         pen.globalAlpha = 1;
-        layer("#fff");
-        for (const a of ancestors(e)) layer(getComputedStyle(a).backgroundColor);
-        const below = luminance(read());
-        layer(getComputedStyle(e).color);
-        const text = luminance(read());
-        const ratio = (Math.max(text, below) + .05) / (Math.min(text, below) + .05);
+        const bar = e.matches(".pbar") && getComputedStyle(e).backgroundImage.match(/[a-z]+\\([^()]*\\)/g);
         looked += 1;
-        if (ratio < LEAST) poor.push(`${ratio.toFixed(2)} ${e.tagName}.${e.className} ${(e.value || e.textContent).slice(0, 20)}`);
+        for (const over of bar || ["transparent"]) {
+            layer("#fff");
+            for (const a of ancestors(e)) layer(getComputedStyle(a).backgroundColor);
+            layer(over);
+            const below = luminance(read());
+            layer(getComputedStyle(e).color);
+            const text = luminance(read());
+            const ratio = (Math.max(text, below) + .05) / (Math.min(text, below) + .05);
+            if (ratio < LEAST) poor.push(`${ratio.toFixed(2)} ${e.tagName}.${e.className} ${(e.value || e.textContent).slice(0, 20)}`);
+        }
     }
     return [looked, poor];
 }""".replace("LEAST", str(LEAST_CONTRAST))
@@ -114,32 +132,33 @@ def test_contrast_of_deep_colours_and_answers(visit: Visit, scheme: str) -> None
     assert tab(page, "dot-product").evaluate(CONTRASTS)[1] == []
 
 
+def too_wide(page: Page) -> list[str]:
+    """What sticks out of the screen, though not out of a box that scrolls."""
+    return page.evaluate(
+        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+        [...document.querySelectorAll("body *")].filter(e => e.checkVisibility()
+            && e.getBoundingClientRect().right > innerWidth + 1 && !e.parentElement.closest(".scroll, .code, .ledger, .grid"))
+            .map(e => e.tagName + "." + e.className).slice(0, 5).concat("scrolls")"""
+    )
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_phone_scrolls_in_one_direction(visit: Visit, lang: str) -> None:
     page = visit(
         f"/{lang}", viewport=PHONE, has_touch=True, is_mobile=True, permissions=["clipboard-write"]
     )
 
-    def too_wide() -> list[str]:
-        """What sticks out of the screen, though not out of a box that scrolls."""
-        return page.evaluate(
-            """() => document.documentElement.scrollWidth <= innerWidth ? [] :
-            [...document.querySelectorAll("body *")].filter(e => e.checkVisibility()
-                && e.getBoundingClientRect().right > innerWidth + 1 && !e.parentElement.closest(".scroll, .code, .ledger"))
-                .map(e => e.tagName + "." + e.className).slice(0, 5).concat("scrolls")"""
-        )
-
     for name in TABS:
         stage = tab(page, name)
-        assert too_wide() == [], name
+        assert too_wide(page) == [], name
         chips = stage.locator(".chip")
         for n in range(chips.count()):
             chips.nth(n).click()
             expect(chips.nth(n)).to_have_attribute("aria-pressed", "true")
-            assert too_wide() == [], (name, chips.nth(n).inner_text())
+            assert too_wide(page) == [], (name, chips.nth(n).inner_text())
         chips.first.click()
         every_state(page, name)
-        assert too_wide() == [], name
+        assert too_wide(page) == [], name
 
 
 def test_a_message_stays_on_the_phone(visit: Visit) -> None:
@@ -154,10 +173,10 @@ def test_a_message_stays_on_the_phone(visit: Visit) -> None:
 def test_fingers_find_the_controls(visit: Visit) -> None:
     """WCAG 2.2, 2.5.8: targets of 24 × 24 pixels, or with that much room around them."""
     page = visit("/en", viewport=PHONE, has_touch=True, is_mobile=True)
-    for name in TABS:
+    for name in ALL_TABS:
         sizes = (
             tab(page, name)
-            .locator("button:visible, td input, select")
+            .locator("button:visible:not(.piece), td input, select")  # a token is part of a line
             .evaluate_all(
                 "all => all.map(e => [e.getBoundingClientRect(), e]).filter(([b]) => b.height < 24 || b.width < 24)"
                 ".map(([b, e]) => `${e.textContent} ${b.width} × ${b.height}`)"
@@ -177,3 +196,80 @@ def test_on_a_projector_the_matrices_have_the_screen(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     present.click()
     expect(page.locator("#stage-dot-product .lesson")).to_be_visible()
+
+
+def every_side(stage: Locator, name: str) -> None:
+    """A section of the GPT tab with all that can be on it."""
+    section(stage, name)
+    if name == "write":
+        put(stage, "top_k", "many")
+        expect(stage.get_by_role("alert")).to_be_visible()
+        write(stage)
+        stage.locator(".piece.p").nth(2).click()
+        expect(stage.locator("tr.chosen").first).to_be_visible()
+        cell(stage, "candidates", 1, 1).click()
+        expect(stage.locator(".glass")).to_be_visible()
+    if name == "heads":
+        stage.locator(".head").nth(1).click()
+        expect(stage.locator(".head").nth(1)).to_have_attribute("aria-pressed", "true")
+        cell(stage, "weights", 2, 1).click()
+        expect(stage.locator(".gh")).to_be_visible()
+    if name == "layers":
+        cell(stage, "norms", 1, 1).click()
+        expect(stage.locator(".glass")).to_be_visible()
+    if name == "without":
+        stage.locator(".out button").first.click()
+        stage.locator("[data-do*=leave_block]").last.click()
+        expect(stage.locator("[data-do*=restore]")).to_be_visible()
+    if name == "cache":
+        stage.locator("[data-do*=measure]").click()
+        expect(stage.locator(".sentence")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast_of_the_gpt_tab(visit: Visit, scheme: str) -> None:
+    stage = tab(visit("/en", color_scheme=scheme), "gpt")
+    for name in SECTIONS:
+        every_side(stage, name)
+        stage.page.wait_for_timeout(300)  # colours of buttons fade
+        looked, poor = stage.evaluate(CONTRASTS)
+        assert (looked > 20, poor) == (True, []), name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast_of_every_probability(visit: Visit, scheme: str) -> None:
+    stage = tab(visit("/en", color_scheme=scheme), "gpt")
+    pieces = "".join(chip(f"{n} %", n / 100) for n in range(101))
+    stage.locator(".written").evaluate("(box, pieces) => { box.innerHTML = pieces; }", pieces)
+    looked, poor = stage.locator(".written").evaluate(CONTRASTS)
+    assert (looked, poor) == (101, [])
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_gpt_tab_scrolls_in_one_direction(visit: Visit, lang: str, width: int) -> None:
+    touch = {"has_touch": True, "is_mobile": True} if width < 900 else {}
+    page = visit(f"/{lang}", viewport={"width": width, "height": 844}, **touch)
+    stage = tab(page, "gpt")
+    for name in SECTIONS:
+        every_side(stage, name)
+        assert too_wide(page) == [], name
+    stage.locator('textarea[data-set="prompt"]').fill("W" * 400 + "한" * 400)
+    expect(stage.locator(".cut, .piece").first).to_be_attached()
+    for name in SECTIONS:
+        section(stage, name)
+        assert too_wide(page) == [], name
+
+
+def test_the_gpt_tab_on_a_projector(page: Page) -> None:
+    stage = tab(page, "gpt")
+    small = stage.locator(".piece").first.evaluate("e => e.getBoundingClientRect().height")
+    button(page.locator("#top"), "Present").click()
+    expect(stage.locator(".lesson")).to_be_hidden()
+    assert (
+        stage.locator(".piece").first.evaluate("e => e.getBoundingClientRect().height")
+        > 1.2 * small
+    )
+    for name in SECTIONS:
+        every_side(stage, name)
+        assert too_wide(page) == [], name
