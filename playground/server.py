@@ -34,7 +34,7 @@ class StartError(Exception):
 
 
 def serve(arguments: Sequence[str] | None = None) -> int:
-    """Start, print the address, wait for Ctrl-C or SIGTERM, stop; the exit status."""
+    """Start, print the address, wait for Ctrl-C or SIGTERM, end the process; 1 if it cannot start."""
     # Process 1 of a container gets no default handlers, and Ctrl-C during the
     # long imports should be no traceback. Nothing is open yet that needs closing.
     on_signals(lambda number, frame: os._exit(0))
@@ -51,7 +51,8 @@ def serve(arguments: Sequence[str] | None = None) -> int:
     while not stopped.wait(0.5):  # on Windows a wait without end hears no Ctrl-C
         pass
     stop(demo)
-    return 0
+    sys.stdout.flush()
+    os._exit(0)  # Python would take torch down object by object: a second that nobody needs
 
 
 def parse(arguments: Sequence[str] | None, environ: Mapping[str, str]) -> argparse.Namespace:
@@ -140,6 +141,9 @@ def add_model(folder_or_hub_name: str, lang: str) -> None:
         models.add_own(folder_or_hub_name)
     except PlaygroundError as error:
         raise StartError(error.text(lang)) from None
+    except OSError as error:  # a path that cannot even be looked at
+        reason = error.strerror or error
+        raise StartError(f"Cannot read --model {folder_or_hub_name}: {reason}.") from None
 
 
 SAFE: dict[str, Any] = {

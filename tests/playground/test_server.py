@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from playground.middleware import preferred_language
-from playground.server import StartError, check_address, parse
+from playground.server import StartError, add_model, check_address, parse
 from tests.conftest import ROOT, AppServer, free_port, start_app
 
 
@@ -90,6 +90,36 @@ def test_a_port_in_use_is_one_clear_line() -> None:
 def test_a_host_that_is_not_ours_is_refused() -> None:
     with pytest.raises(StartError, match=r"Cannot listen on 192\.0\.2\.1:"):
         check_address("192.0.2.1", free_port())  # reserved for documentation: nobody has it
+
+
+# A model of one's own.
+
+
+def test_without_model_nothing_is_added() -> None:
+    assert parse([], {}).model is None
+    assert parse(["--model", "folder"], {}).model == "folder"
+
+
+def test_a_model_that_is_not_there_ends_the_start_with_one_line() -> None:
+    refused = run_app("--port", str(free_port()), "--model", "no/such/folder", "--lang", "ko")
+    assert refused.returncode == 1
+    assert refused.stderr.count("\n") == 1
+    assert "체크포인트 no/such/folder" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x" * 300, "\0", "a/b/c", "\ud800"])
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_a_model_without_a_usable_name_is_refused(name: str, lang: str) -> None:
+    with pytest.raises(StartError) as refused:
+        add_model(name, lang)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_damaged_model_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "config.json").write_text("{")
+    with pytest.raises(StartError, match=r"mine lacks config\.json, or it is damaged"):
+        add_model(str(tmp_path / "mine"), "en")
 
 
 # The first page.
