@@ -17,7 +17,7 @@ from playground.gpt.parts import head_name, percent, picture
 from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint
 from playground.render import Hidden, Html, action, esc, matrix, number
-from playground.state import MAX_NAME, MAX_TOKENS, State
+from playground.state import MAX_NAME, MAX_TOKENS, MAX_WIDTH, State
 from playground.words import Words
 
 SHOWN_AS = (
@@ -180,8 +180,10 @@ EVEN = Words("an even head", "고르게 보는 헤드")
 
 
 def send(state: GptState, lang: str) -> Html:
-    """A button that opens this head's q, k and v in the self-attention tab."""
+    """A button that opens this head's q, k and v in the self-attention tab, where they fit."""
     q, k, v, *_ = projections(state)
+    if q.size(1) > MAX_WIDTH:
+        return Html("")
     last = slice(max(0, q.size(0) - MAX_TOKENS), None)
     rows = {
         name: [[round(n, DIGITS) for n in row] for row in m[last].tolist()]

@@ -9,16 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = {"input", "br"}
-PHRASING = {"p", "h2", "b", "i", "em", "small", "sub", "sup", "span", "button", "label", "code", "pre", "output", "option", "legend", "a"}  # fmt: skip
-BLOCK = {"div", "aside", "section", "p", "h2", "figure", "figcaption", "table", "fieldset", "legend", "pre"}  # fmt: skip
-INLINE = {"b", "i", "em", "small", "sub", "sup", "span", "button", "label", "code", "output", "input", "canvas", "select", "option", "br"}  # fmt: skip
+VOID = {"input", "br", "wbr"}
+PHRASING = {"p", "h2", "h3", "b", "i", "em", "small", "sub", "sup", "span", "button", "label", "code", "pre", "output", "option", "legend", "a"}  # fmt: skip
+BLOCK = {"div", "aside", "section", "p", "h2", "h3", "figure", "figcaption", "table", "fieldset", "legend", "pre"}  # fmt: skip
+INLINE = {"b", "i", "em", "small", "sub", "sup", "span", "button", "label", "code", "output", "input", "canvas", "select", "option", "br", "wbr", "textarea"}  # fmt: skip
 TABLE = {"tr", "td", "th"}
 PARENT = {"tr": {"table"}, "td": {"tr"}, "th": {"tr"}, "option": {"select"}, "figcaption": {"figure"}, "legend": {"fieldset"}}  # fmt: skip
-CHILDREN = {"table": {"tr"}, "tr": {"td", "th"}, "select": {"option"}, "option": set(), "canvas": set()}  # fmt: skip
+CHILDREN = {"table": {"tr"}, "tr": {"td", "th"}, "select": {"option"}, "option": set(), "canvas": set(), "textarea": set()}  # fmt: skip
 ATTRIBUTES = {
     "class", "id", "role", "title", "style", "tabindex", "type", "name", "value", "checked", "selected", "disabled",
-    "min", "max", "step", "maxlength", "placeholder", "autocomplete", "scope",
+    "min", "max", "step", "maxlength", "placeholder", "autocomplete", "scope", "rows",
+    "spellcheck", "inputmode", "hidden", "colspan",
 }  # fmt: skip
 
 

@@ -1,0 +1,284 @@
+"""Every number of the GPT tab's sections once more, straight from the model and from torch."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+import torch
+
+from model import looking
+from model.checkpoint import Checkpoint
+from model.errors import GPT2FilesError
+from model.merging import merge_steps, ranks_of
+from model.sampling import generate, prompt_ids
+from model.tokenizer import Tokenizer
+from playground import models
+from playground.gpt import heads
+from playground.gpt.look import LOOK
+from playground.gpt.state import GptState
+from playground.gpt.text import piece
+from playground.gpt.view import view
+from playground.stage import table
+from tests.model.small import small_gpt
+from tests.playground.html_tree import Element, cells, read
+from tests.playground.test_gpt_state import THERE
+
+BIASED = "biased"  # a model of one's own: biases everywhere, 8 tokens at most, bytes for tokens
+MODELS = [*THERE, BIASED]
+PROMPTS = {
+    "one": "a",
+    "short": "O Romeo, Romeo!",
+    "korean": "오늘은 학교에 간다.",
+    "long": "My name is Romeo and I go to school with you. " * 9,
+}
+TEXTS = pytest.mark.parametrize("prompt", PROMPTS.values(), ids=PROMPTS)
+
+
+@pytest.fixture(autouse=True)
+def offered(monkeypatch):
+    gpt = small_gpt(vocab_size=256, n_layer=2, n_head=3, n_embd=12, dtype=torch.float32)
+    monkeypatch.setitem(models.own, BIASED, Checkpoint(gpt, Tokenizer.from_merges([]), {}))
+    monkeypatch.setattr(models, "gpt2", lambda: models.checkpoint("shakespeare").tokenizer)
+
+
+def page(state, lang="en") -> Element:
+    return read(view(state, lang))
+
+
+def grids(root: Element) -> dict[str, Element]:
+    """{matrix: its table} of all tables that hold numbers of the model."""
+    found = [t for t in root.all("table") if "data-matrix" in t.attributes]
+    made = {t.attributes["data-matrix"]: t for t in found}
+    assert len(made) == len(found)
+    return made
+
+
+def value(text: str) -> float:
+    """A number as the page writes it."""
+    text = text.replace("−", "-").replace("∞", "inf").replace("≈0", "0")
+    return float(text)
+
+
+def assert_shown(cell: Element | str, expected: float, digits: int) -> None:
+    """The cell holds that number, rounded as it says."""
+    text = cell if isinstance(cell, str) else cell.text
+    assert value(text) == pytest.approx(expected, abs=0.51 * 10**-digits, rel=1e-3)
+    assert text == "0" or "e" in text or len(text.split(".")[1]) == digits
+
+
+def read_ids(state: GptState) -> list[int]:
+    """The ids that the looking sections read, worked out again."""
+    checkpoint = models.checkpoint(state.model)
+    ids = prompt_ids(checkpoint.tokenizer, state.prompt) + state.written
+    return ids[-min(LOOK, checkpoint.gpt.config.block_size) :]
+
+
+def traced(state: GptState):
+    gpt = models.checkpoint(state.model).gpt
+    return gpt, looking.trace_of(gpt, read_ids(state))
+
+
+def names(state: GptState, ids: list[int]) -> list[str]:
+    tokenizer = models.checkpoint(state.model).tokenizer
+    return [piece(tokenizer.token_bytes(i)) for i in ids]
+
+
+def figure(root: Element, caption: str) -> Element:
+    return next(f for f in root.all("figure") if caption in f.first("figcaption").text)
+
+
+# Write
+
+
+def stages(logits: torch.Tensor, state: GptState) -> list[torch.Tensor]:
+    """Probabilities after softmax, temperature, top-k, top-p, by plain sorting."""
+    logits = logits.double()
+    hot = logits / state.temperature if state.temperature else torch.where(logits == logits.max(), 0.0, -torch.inf)  # fmt: skip
+    order = hot.argsort(descending=True).tolist()
+    kept = order[: state.top_k] if state.top_k else order
+    top_k = torch.full_like(hot, -torch.inf)
+    top_k[kept] = hot[kept]
+    shares, chosen, total = top_k.softmax(-1), [], 0.0
+    for i in kept:
+        if total >= state.top_p:
+            break
+        chosen.append(i)
+        total += float(shares[i])
+    top_p = torch.full_like(hot, -torch.inf)
+    top_p[chosen if state.top_p < 1 else kept] = top_k[chosen if state.top_p < 1 else kept]
+    return [m.softmax(-1) for m in (logits, hot, top_k, top_p)]
+
+
+@pytest.mark.parametrize("settings", [{}, {"temperature": 0.0}, {"temperature": 2.0, "top_k": 6, "top_p": 0.7}, {"top_p": 0.3}, {"top_k": 1}])  # fmt: skip
+@pytest.mark.parametrize("name", MODELS)
+def test_candidates_before_and_after_each_filter(name, settings):
+    state = GptState(model=name, prompt="O Romeo", **settings)
+    gpt, ids = models.checkpoint(name).gpt, read_ids(state)
+    with torch.no_grad():
+        expected = stages(gpt(torch.tensor([ids]))[0, -1], state)
+    found = grids(page(state))
+    assert set(found) == {"candidates"}
+    shown = cells(found["candidates"])
+    best = expected[0].topk(10).indices.tolist()
+    assert len(shown) == 40
+    for (r, c), cell in shown.items():
+        assert_shown(cell, float(expected[c][best[r]]), 4)
+    rows = [th.text for th in found["candidates"].all("th") if th.attributes["scope"] == "row"]
+    assert rows == names(state, best)
+    left = [int(td.text.split()[0]) for td in found["candidates"].all("td") if td.text.endswith(" left")]  # fmt: skip
+    assert left == [int((p > 0).sum()) for p in expected]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_written_token_is_coloured_by_the_probability_that_generate_saw(name):
+    """Also past the end of the window; the improbable token chosen is shown beside the best."""
+    checkpoint = models.checkpoint(name)
+    ids = prompt_ids(checkpoint.tokenizer, "O Romeo")
+    seed = torch.Generator().manual_seed(3)
+    steps = list(generate(checkpoint.gpt, torch.tensor(ids), 150, temperature=3, generator=seed))
+    at = min(range(150), key=lambda n: steps[n].probs[steps[n].token])
+    state = GptState(model=name, prompt="O Romeo", written=[s.token for s in steps], at=at)
+    root = page(state)
+    chips = list(root.first("div", "written").all("button", "piece"))
+    assert len(chips) == 150
+    for chip, step in zip(chips, steps, strict=True):
+        p = float(step.probs[step.token])
+        assert float(re.search(r"--p:([\d.]+)%", chip.attributes["style"])[1]) == pytest.approx(p * 88, abs=0.6)  # fmt: skip
+        assert chip.attributes["title"].startswith(names(state, [step.token])[0] + ": ")
+    (chosen,) = (tr for tr in root.all("tr") if tr.attributes.get("class") == "chosen")
+    assert chosen.first("th").text == names(state, [steps[at].token])[0]
+    assert_shown(chosen.first("td"), float(steps[at].probs[steps[at].token]), 4)
+
+
+@pytest.mark.parametrize("settings", [{}, {"temperature": 0.0}, {"temperature": 1.7, "top_k": 6, "top_p": 0.7}])  # fmt: skip
+def test_the_sum_behind_a_probability_gives_it(settings):
+    """Every candidate's cell opened: what is written out divides to what the cell shows."""
+    state = GptState(model="shakespeare-64", prompt="O Romeo", written=[7], at=0, **settings)
+    shown = cells(grids(page(state))["candidates"])
+    sums = 0
+    for (r, c), cell in shown.items():
+        root = page(state.but(open=["candidates", 0, r, c]))
+        glass = root.first("div", "glass")
+        sums_here = list(glass.all("div", "sum"))
+        if not sums_here:
+            assert value(cell.text) == 0 or state.temperature == 0
+            continue
+        assert glass.first("b").text.endswith(f"= {cell.text}")
+        top, bottom = (e.text for e in list(sums_here[0].all("span", "frac"))[1].children if isinstance(e, Element))  # fmt: skip
+        assert value(top) / value(bottom) == pytest.approx(value(cell.text), abs=2e-4)
+        assert list(sums_here[0].all("b"))[-1].text == cell.text
+        power = re.match(r"e\^\((\S+)\ − (\S+)\)?", sums_here[0].text)
+        assert power
+        sums += 1
+    assert sums > (0 if state.temperature == 0 else 20)
+
+
+def test_a_cell_that_is_not_there_opens_nothing():
+    for section in ("write", "layers"):
+        for cell in (["candidates", 0, 63, 0], ["candidates", 0, 0, 9], ["norms", 0, 60, 0], ["norms", 0, 0, 60], ["q", 0, 0, 0]):  # fmt: skip
+            root = page(GptState(model="shakespeare-64", section=section, open=cell))
+            assert not list(root.all("div", "glass"))
+
+
+# Tokens
+
+
+@TEXTS
+@pytest.mark.parametrize("name", THERE)
+def test_the_tokens_section_counts_and_cuts_as_each_tokenizer_does(name, prompt):
+    state = GptState(model=name, prompt=prompt, section="tokens")
+    found = grids(page(state))
+    assert set(found) == {"tokens"}
+    rows = {row.first("th").text: row for row in list(found["tokens"].all("tr"))[1:]}
+    assert list(rows) == list(models.tokenizer_names())
+    for other in (*THERE, BIASED):
+        tokenizer = models.tokenizer(other)
+        ids = tokenizer.encode(prompt)
+        assert rows[other].first("b").text == str(len(ids))
+        pieces = list(rows[other].all("span", "piece"))
+        assert [p.text for p in pieces] == [piece(tokenizer.token_bytes(i)) for i in ids]
+        for p, i in zip(pieces, ids, strict=True):
+            assert p.attributes["title"] == f"{i}: {tokenizer.token_bytes(i).hex(' ').upper()}"
+
+
+@pytest.mark.parametrize("name", THERE)
+def test_merges_are_watched_one_by_one(name):
+    text = "the 오늘 the"
+    tokenizer = models.checkpoint(name).tokenizer
+    steps = list(merge_steps(text, ranks_of(tokenizer)))
+    for at in (0, 1, 2, len(steps) - 1, 9999):
+        root = page(GptState(model=name, prompt=text, section="tokens", merges=at))
+        step = steps[at] if 0 < at < len(steps) else steps[-1]
+        pieces = [p.text for p in root.first("div", "written").all("span", "piece")]
+        assert pieces == [piece(token) for token in step]
+    assert [tokenizer.encode(text)] == [[ranks_of(tokenizer)[t] for t in steps[-1]]]
+
+
+def test_gpt2_that_cannot_be_had_is_a_sentence_in_its_row(monkeypatch):
+    def none():
+        raise GPT2FilesError(reason="OSError")
+
+    monkeypatch.setattr(models, "gpt2", none)
+    for lang, told in (("en", "could not be downloaded (OSError)"), ("ko", "내려받지도 못했습니다(OSError)")):  # fmt: skip
+        row = list(grids(page(GptState(section="tokens"), lang))["tokens"].all("tr"))[-1]
+        assert row.first("th").text == "gpt2"
+        assert told in row.first("td").text
+
+
+# KV cache
+
+
+def test_the_cache_is_measured_only_when_asked(monkeypatch):
+    monkeypatch.setattr("playground.gpt.timing.TOKENS", 5)
+    for prompt in PROMPTS.values():
+        state = GptState(model="shakespeare-64", prompt=prompt, section="cache")
+        assert not list(page(state).all("table"))
+        rates = [value(td.text) for td in page(state.but(measured=1)).all("td") if td.text]
+        assert len(rates) == 2
+        assert min(rates) > 0
+
+
+# CSV
+
+
+def rows_of(state: GptState, matrix: str, head: int = 0, lang: str = "en") -> list[list[str]]:
+    text = table({"tab": "gpt", "lang": lang, "state": state.to_json(), "matrix": matrix, "head": head})  # fmt: skip
+    return list(csv.reader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_matrix_as_a_file(name):
+    """Every number unrounded, each row and column with its token."""
+    state = GptState(model=name, prompt="O Romeo=1", section="heads", layer=1, head=1)
+    ids, (_, trace) = read_ids(state), traced(state)
+    flow, _ = heads.head_flow(state)
+    for matrix in ("q", "k", "v", "scores", "scaled", "masked", "weights", "output"):
+        found = rows_of(state, matrix, 1)
+        values = flow.get(matrix, 1).values.tolist()
+        body = found[1:] if matrix in ("scores", "scaled", "masked", "weights") else found
+        assert [[float(n) for n in row[1:]] for row in body] == values
+        assert [row[0].lstrip("'") for row in body] == names(state, ids)
+        assert {len(row) for row in found} == {len(values[0]) + 1}
+    found = rows_of(state.but(section="layers"), "norms", lang="ko")
+    assert [row[0] for row in found] == ["", "임베딩", *(f"{n + 1}층" for n in range(len(found) - 2))]  # fmt: skip
+    assert [name.lstrip("'") for name in found[0][1:]] == names(state, ids)
+    shown = [[float(n) for n in row[1:]] for row in found[1:]]
+    assert shown == looking.stream_norms(trace).tolist()
+    candidates = rows_of(state.but(section="write"), "candidates")
+    assert [[len(row)] for row in candidates] == [[4]] * 10
+
+
+def test_a_token_is_no_formula_in_a_file():
+    found = rows_of(GptState(model="shakespeare-64", prompt="=1", section="heads"), "weights")
+    assert found[0][1].startswith("'=")
+
+
+@pytest.mark.parametrize("section", ["write", "heads", "layers", "without", "tokens", "cache"])
+def test_what_is_no_matrix_is_an_empty_file(section):
+    for matrix, head in (("nothing", 0), ("weights", 99), ("", 0), (None, "x")):
+        assert rows_of(GptState(model="shakespeare-64", section=section), matrix, head) == []
+    for request in (None, [], {"tab": "gpt"}, {"tab": "gpt", "state": 3, "matrix": "q"}):
+        assert table(request) == ""
