@@ -12,6 +12,8 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from model.checkpoint import CONFIG, NAMES, SHIPPED
+
 TABS = ("dot-product", "self-attention", "masking", "multi-head")  # of typed vectors
 ALL_TABS = (*TABS, "gpt")
 LANGUAGES = ("en", "ko")
@@ -46,8 +48,8 @@ def button(stage: Locator, name: str) -> Locator:
 
 
 def number(text: str) -> float:
-    """A number as the page writes it: a true minus, −∞, NaN."""
-    return float(text.replace("−", "-").replace("∞", "inf"))
+    """A number as the page writes it: a true minus, −∞, NaN, ≈0."""
+    return float(text.replace("−", "-").replace("∞", "inf").removeprefix("≈"))
 
 
 def numbers(stage: Locator, matrix: str, head: int = 0) -> Rows:
@@ -105,6 +107,8 @@ def state(page: Page, name: str) -> dict[str, Any]:
 
 # The GPT tab
 
+MODELS = [name for name in NAMES if (SHIPPED / name / CONFIG).is_file()]
+LINE = "O Romeo, Romeo! wherefore art thou"
 SECTIONS = ("write", "heads", "layers", "without", "tokens", "cache")
 
 
@@ -120,6 +124,15 @@ def section(stage: Locator, name: str) -> None:
         "cache": "[data-do*=measure]",
     }
     expect(stage.locator(only[name]).first).to_be_visible()
+
+
+def small_gpt(page: Page) -> Locator:
+    """The smallest model, reading LINE."""
+    stage = tab(page, "gpt")
+    setting(stage, "model").select_option("shakespeare-64")
+    setting(stage, "prompt").fill(LINE)
+    eventually(page, lambda: state(page, "gpt").get("prompt") == LINE)
+    return stage
 
 
 def setting(stage: Locator, key: str) -> Locator:
@@ -145,3 +158,19 @@ def write(stage: Locator, begin: str = "write") -> str:
 def written(stage: Locator) -> str:
     """What the model wrote, as it is shown: ␣ a space, ↵ a line break."""
     return "".join(stage.locator(".piece.p").all_text_contents())
+
+
+def begin(stage: Locator, tokens: int = 400) -> None:
+    """Start a long writing; the first tokens are there."""
+    put(stage, "count", tokens)
+    button(stage, f"Write {tokens} tokens").click()
+    expect(button(stage, "Stop")).to_be_visible()
+
+
+def stands_still(stage: Locator) -> str:
+    """What is written now, and still is after a while."""
+    before = written(stage)
+    stage.page.wait_for_timeout(700)
+    assert written(stage) == before
+    assert stage.locator("[data-more]").count() == 0
+    return before
