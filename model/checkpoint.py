@@ -146,21 +146,16 @@ def gpt2_names(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def with_weights(config: GPTConfig, tensors: Mapping[str, Tensor], folder: Path) -> GPT:
     """A GPT of that configuration holding those weights as float32, ready to be asked."""
-    if config.n_layer > len(tensors):  # nothing that large is built only to be refused
+    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    c = config
+    first = {"wte.weight": (c.vocab_size, c.n_embd), "wpe.weight": (c.block_size, c.n_embd)}
+    check_shapes(folder, {name: found.get(name) for name in first}, first)
+    if c.n_layer > len(tensors):  # nothing that large is built only to be refused
         raise errors.CheckpointShapeError(
-            folder=folder, tensor="blocks", found=f"≤ {len(tensors)}", expected=config.n_layer
+            folder=folder, tensor="blocks", found=f"≤ {len(tensors)}", expected=c.n_layer
         )
-    with torch.device("meta"):  # no time spent on drawing weights that are replaced at once
-        gpt = GPT(config)
-    expected = dict(gpt.named_parameters())
-    for name in expected.keys() | tensors.keys():
-        shapes = [
-            tuple(group[name].shape) if name in group else None for group in (tensors, expected)
-        ]
-        if shapes[0] != shapes[1]:
-            raise errors.CheckpointShapeError(
-                folder=folder, tensor=name, found=shapes[0], expected=shapes[1]
-            )
+    gpt = GPT(config)
+    check_shapes(folder, found, {name: tuple(p.shape) for name, p in gpt.named_parameters()})
     gpt.load_state_dict(
         {n: t.float().contiguous() for n, t in tensors.items()}
         | {"lm_head.weight": tensors["wte.weight"].float()},
@@ -168,6 +163,15 @@ def with_weights(config: GPTConfig, tensors: Mapping[str, Tensor], folder: Path)
     )
     gpt.lm_head.weight = gpt.wte.weight
     return gpt.eval()
+
+
+def check_shapes(folder: Path, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    """The same names with the same shapes; else `CheckpointShapeError` for the first that differs."""
+    for name in sorted(found.keys() | expected.keys()):
+        if found.get(name) != expected.get(name):
+            raise errors.CheckpointShapeError(
+                folder=folder, tensor=name, found=found.get(name), expected=expected.get(name)
+            )
 
 
 def from_hub(name: str) -> Path:

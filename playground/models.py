@@ -5,6 +5,7 @@ A person who runs the app may add one of their own with `--model`.
 
 from __future__ import annotations
 
+import os
 import threading
 from functools import cache
 from pathlib import Path
@@ -25,8 +26,10 @@ def add_own(folder_or_hub_name: str) -> str:
     A folder with our own layout, or with Hugging Face's GPT-2, or a name on the hub.
     Raises a `CheckpointError`.
     """
-    name = Path(folder_or_hub_name).name
-    if Path(folder_or_hub_name).is_dir() or folder_or_hub_name in NAMES:
+    name = Path(folder_or_hub_name).resolve().name  # also of "."
+    if name == GPT2:
+        name += "-own"  # the tokenizer is called so
+    if os.path.isdir(folder_or_hub_name) or folder_or_hub_name in NAMES:
         checkpoint = load_checkpoint(folder_or_hub_name)
     else:
         checkpoint = Checkpoint(load_gpt2(folder_or_hub_name), gpt2_tokenizer(), {"name": name})

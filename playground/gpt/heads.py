@@ -87,7 +87,11 @@ def shown_pattern(scores: dict[str, float], even: dict[str, float], lang: str) -
     if above.get("local", 0) - above.get("previous", 0) < SHOWN_AS:
         above.pop("local", None)  # it holds the token before: named only where it is more than that
     name = max(above, key=above.__getitem__, default="")
-    return f"{PATTERN[name](lang)} {scores[name]:.2f}" if above.get(name, 0) >= SHOWN_AS else ""
+    return (
+        f"{PATTERN[name](lang, n=LOCAL)} {scores[name]:.2f}"
+        if above.get(name, 0) >= SHOWN_AS
+        else ""
+    )
 
 
 PATTERN = {
@@ -95,7 +99,7 @@ PATTERN = {
     "first": Words("first token", "첫 토큰"),
     "self": Words("itself", "자기 자신"),
     "same": Words("same token", "같은 토큰"),
-    "local": Words(f"{LOCAL} before", f"앞의 {LOCAL}개"),
+    "local": Words("{n} before", "앞의 {n}개"),
 }
 assert set(PATTERN) == set(PATTERNS)
 
@@ -163,7 +167,7 @@ def pattern_table(weights: Tensor, ids: list[int], lang: str) -> Html:
     """How much of its attention the head gives to certain places, beside an even head's."""
     even, measured = even_patterns(ids), patterns(weights, ids)
     rows = "".join(
-        f'<tr><th scope="row">{esc(PATTERN[name](lang))}</th><td>{number(float(measured[name]), 2)}</td>'
+        f'<tr><th scope="row">{esc(PATTERN[name](lang, n=LOCAL))}</th><td>{number(float(measured[name]), 2)}</td>'
         f"<td>{number(even[name], 2)}</td></tr>"
         for name in PATTERNS
     )

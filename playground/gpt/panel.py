@@ -10,13 +10,13 @@ from playground.gpt.look import labels
 from playground.gpt.presets import PRESETS, preset_state
 from playground.gpt.state import GptState, from_json
 from playground.render import Html
-from playground.words import Words
+from playground.words import same
 
 
 class GptPanel:
     name = "gpt"
     order = 5
-    title = Words("GPT", "GPT")
+    title = same("GPT")
 
     @property
     def default(self) -> GptState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from playground.gpt.state import GptState
-from playground.words import Words
+from playground.words import Words, same
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ def preset_state(preset: GptPreset) -> GptState:
 PRESETS = (
     GptPreset(
         "romeo",
-        Words("ROMEO:", "ROMEO:"),
+        same("ROMEO:"),
         Words(
             "Write on, then choose any written token to see what else could have stood there. "
             "Take another one and let the model go on from it.",

@@ -27,7 +27,7 @@ def section(state: GptState, lang: str) -> Html:
 def buttons(state: GptState, lang: str) -> Html:
     """Write, stop, clear; while tokens are left the page itself asks for more."""
     if state.left:
-        more = f"<span hidden data-more {action('more')}></span>"
+        more = f"<span data-more hidden {action('more')}></span>"
         return Html(
             f'<div class="row bar">{do(STOP(lang), "stop", "pri")}'
             f'<span class="kick">{esc(LEFT(lang, n=state.left))}</span>{more}</div>'
