@@ -25,7 +25,7 @@ HANGUL = re.compile("[가-힣]")
 WORD = re.compile("[A-Za-z]{2,}")
 # Names and formulas that read alike in both languages.
 ALIKE = {
-    "Your journey", "A ↔ B?", "nn.Linear", "torch.rand", "softmax", "n_head", "÷ √d", "÷ Σ", "Q Kᵀ", "× V", "× Wo",
+    "Your journey", "GPT", "ROMEO:", "A ↔ B?", "nn.Linear", "torch.rand", "softmax", "n_head", "÷ √d", "÷ Σ", "Q Kᵀ", "× V", "× Wo",
     "× Wq, Wk, Wv", "× W_out", "log w", "64 → 4 × 16 → 64", "X = Q = K = V", "Σ",
 }  # fmt: skip
 # English that Korean sentences quote: code, names, the words of an example.
