@@ -61,10 +61,11 @@ def set_x(tab: Tab, state: State, value: str) -> State:
 def set_w(tab: Tab, state: State, value: str) -> State:
     """What was typed before comes back; else typing starts from what the seed drew."""
     check_field("w", value)
-    if value == "given" and not state.q:
+    if value == "given" and not (state.q and tab.takes_qkv):
         raise KeyError(value)  # there is nothing to come back to
-    if state.w == "given" and value != "given" and len(state.vectors) != len(state.tokens):
-        state = state.but(vectors=padded(state.vectors, len(state.tokens), len(state.vectors[0])))
+    if state.w == "given" and value != "given":  # X, as wide as it was, takes over from Q, K, V
+        vectors = padded(state.vectors, len(state.tokens), len(state.vectors[0]))
+        state = state.but(vectors=vectors, w="identity")
     if value != "typed" or state.w == "typed":
         return state.but(w=value)
     if state.w_query is not None and len(state.w_query) == state.width:

@@ -162,10 +162,7 @@ def test_the_width_of_queries_and_keys_changes_and_values_stay():
 
 
 # `set_w` begins a typed W as wide as q, not as X: the choice is refused.
-AS_WIDE_AS_Q = pytest.param("typed", marks=pytest.mark.xfail(strict=True, reason="W as wide as q"))
-
-
-@pytest.mark.parametrize("other", ["identity", "seeded", AS_WIDE_AS_Q])
+@pytest.mark.parametrize("other", ["identity", "seeded", "typed"])
 @pytest.mark.parametrize("x", ["typed", "seeded"])
 def test_switching_away_and_back(other, x):
     """What was sent is still there, also after tokens came and went elsewhere."""
@@ -254,7 +251,6 @@ def test_other_tabs_do_not_take_it(tab):
     assert refusal.value.values["where"] == "w"
 
 
-@pytest.mark.xfail(strict=True, reason="`set_w` does not ask the tab")
 @pytest.mark.parametrize("tab", [MASKING, HEADS], ids=lambda tab: tab.name)
 def test_other_tabs_do_not_switch_to_it(tab):
     """A link may carry q, k and v without using them."""
