@@ -14,9 +14,9 @@ from safetensors.torch import load_file
 from benchmarks.ngram import InterpolatedNgram
 from model import Checkpoint, load_checkpoint
 from model.checkpoint import CARD, CONFIG, NAMES, RANKS, SHIPPED, WEIGHTS
-from model.corpora import CORPORA, UNFIT, Split, read_corpus
-from model.evaluation import HeldOutLoss, held_out_loss
-from model.recipes import RECIPES
+from model.corpora import CORPORA, Split, read_corpus
+from model.evaluation import HeldOutLoss
+from model.recipes import RECIPES, loss_on
 
 LARGEST_FILE = 10_000_000  # bytes
 TARGETS = {"shakespeare": 1.50, "shakespeare-64": 1.60}  # nats per character on the last tenth
@@ -41,7 +41,7 @@ def split_of(name: str, data: Path) -> Split:
 @cache
 def loss_of(name: str, data: Path) -> HeldOutLoss:
     """Computed from the shipped files."""
-    return held_out_loss(loaded(name).gpt, loaded(name).tokenizer, split_of(name, data).held_out)
+    return loss_on(loaded(name).gpt, loaded(name).tokenizer, split_of(name, data))
 
 
 @every
@@ -145,4 +145,6 @@ def test_korean_never_learned_an_unfit_word():
     tokenizer = loaded("korean").tokenizer
     tokens = [tokenizer.token_bytes(i).decode(errors="ignore") for i in range(tokenizer.n_vocab)]
     assert "요" in "".join(tokens)
-    assert not [word for word in UNFIT for token in tokens if word in token]
+    assert not [
+        word for word in ("죽", "자살", "섹스", "담배", "병신") for t in tokens if word in t
+    ]
