@@ -212,7 +212,7 @@ def every_side(stage: Locator, name: str) -> None:
     if name == "heads":
         stage.locator(".head").nth(1).click()
         expect(stage.locator(".head").nth(1)).to_have_attribute("aria-pressed", "true")
-        cell(stage, "weights", 2, 1).click()
+        cell(stage, "weights", 2, 1, head=1).click()
         expect(stage.locator(".gh")).to_be_visible()
     if name == "layers":
         cell(stage, "norms", 1, 1).click()
@@ -254,8 +254,9 @@ def test_the_gpt_tab_scrolls_in_one_direction(visit: Visit, lang: str, width: in
     for name in SECTIONS:
         every_side(stage, name)
         assert too_wide(page) == [], name
+    section(stage, "write")
     stage.locator('textarea[data-set="prompt"]').fill("W" * 400 + "한" * 400)
-    expect(stage.locator(".cut, .piece").first).to_be_attached()
+    expect(stage.locator(".written .piece").nth(300)).to_be_attached()
     for name in SECTIONS:
         section(stage, name)
         assert too_wide(page) == [], name
