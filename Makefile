@@ -3,6 +3,7 @@
 # CPU build of torch on Linux:  make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
 VENV := .venv
+MODELS ?= shakespeare shakespeare-64 korean
 PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip install -q --disable-pip-version-check
 ifneq ($(TORCH_INDEX),)
@@ -12,7 +13,7 @@ endif
 export GRADIO_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-train setup-test run test bench train lint screenshots clean
+.PHONY: help setup setup-train setup-test run test bench train losses lint screenshots clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile
@@ -26,9 +27,11 @@ test: setup-test ## run the tests, those in a browser too
 bench: setup-test ## print each headline figure beside a peer
 	@$(PYTHON) -m benchmarks $(ARGS)
 
-train: setup-train ## train the shipped models: make train ARGS="shakespeare --data FILE"
-	@for name in $(or $(filter-out --%,$(firstword $(ARGS))),shakespeare shakespeare-64 korean); do \
-		$(PYTHON) -m model train $$name $(wordlist 2,99,$(ARGS)) || exit 1; done
+train: setup-train ## train the shipped models again (hours); MODELS="korean" for one of them
+	@for name in $(MODELS); do $(PYTHON) -m model train $$name $(ARGS) || exit 1; done
+
+losses: setup ## compute the losses on the models' cards again
+	@$(PYTHON) -m model losses $(ARGS)
 
 lint: setup-test ## check style and formatting
 	@$(PYTHON) -m ruff check .

@@ -157,6 +157,7 @@ def finished(prepared: Prepared, state: TrainingState, folder: Path, command: st
         "tokens_seen": state.tokens,
         "seconds": round(state.seconds),
         "machine": machine(prepared.gpt),
+        "separator": prepared.split.separator,  # what a short text ends with; "" for one long text
         "curve": [asdict(point) for point in state.curve],
     }
     if corpus:

@@ -221,8 +221,9 @@ def complete(
     top_k: int | None = None,
     top_p: float | None = None,
     seed: int = 0,
+    stop: str = "",
 ) -> str:
-    """The prompt and what the model writes after it."""
+    """The prompt and what the model writes after it, up to and with `stop` where one is given."""
     written = generate(
         gpt,
         torch.tensor(prompt_ids(tokenizer, prompt)),
@@ -232,10 +233,20 @@ def complete(
         top_p=top_p,
         generator=torch.Generator().manual_seed(seed),
     )
-    return prompt + joined(tokenizer, (step.token for step in written))
+    tokens: list[int] = []
+    for step in written:
+        tokens.append(step.token)
+        if ends_with(tokenizer, tokens, stop):
+            break
+    return prompt + joined(tokenizer, tokens)
 
 
 def joined(tokenizer: Tokenizer, tokens: Iterable[int]) -> str:
     """All that a `TextStream` gives for these tokens."""
     stream = TextStream(tokenizer)
     return "".join([*map(stream.add, tokens), stream.end()])
+
+
+def ends_with(tokenizer: Tokenizer, tokens: list[int], end: str) -> bool:
+    """Whether the text of `tokens` ends with `end`; never, where `end` is empty."""
+    return bool(end) and tokenizer.decode(tokens[-len(end.encode()) :]).endswith(end)

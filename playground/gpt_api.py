@@ -12,9 +12,10 @@ from itertools import islice
 
 import torch
 
+from model.checkpoint import Checkpoint
 from model.errors import TooLongError
 from model.looking import attention_weights, logit_lens, trace_of
-from model.sampling import TextStream, prompt_ids
+from model.sampling import GenerationStep, TextStream, ends_with, prompt_ids
 from model.sampling import generate as generation
 from model.tokenizer import Tokenizer
 from playground import errors, models
@@ -105,7 +106,7 @@ def generate(
     Parameters:
         prompt: up to 4,000 characters; beyond the model's block_size its end is read
         model: a checkpoint's name (shakespeare, shakespeare-64, korean)
-        max_new_tokens: how many tokens to write, 1 to 400
+        max_new_tokens: how many tokens to write, 1 to 400; korean stops where its answer ends
         temperature: 0 to 5; below 1 surer, above 1 wilder, 0 always the most probable token
         top_k: draw only from the k most probable tokens, k from 1; null: from all
         top_p: draw only from the fewest tokens whose probabilities reach p, above 0 up to 1; null: from all
@@ -126,11 +127,21 @@ def generate(
         generator=torch.Generator().manual_seed(seed),
     )
     text, ids, stream = prompt, chosen.tokenizer.encode(prompt), TextStream(chosen.tokenizer)
-    for tokens in turns(step.token for step in steps):
+    for tokens in turns(until_end(steps, chosen)):
         ids += tokens
         text += "".join(map(stream.add, tokens))
         yield {"text": text}
     yield {"text": text + stream.end(), "ids": ids, "pieces": pieces(chosen.tokenizer, ids)}
+
+
+def until_end(steps: Iterator[GenerationStep], chosen: Checkpoint) -> Iterator[int]:
+    """The tokens of `steps`, up to where a model that learned short texts ends one."""
+    written: list[int] = []
+    for step in steps:
+        written.append(step.token)
+        yield step.token
+        if ends_with(chosen.tokenizer, written, chosen.card.get("separator", "")):
+            return
 
 
 def turns(tokens: Iterator[int]) -> Iterator[list[int]]:

@@ -35,6 +35,7 @@ class Shot:
     phone: bool = False
     example: str = ""
     until: str = ""  # where the picture ends; the whole page where empty
+    write: bool = False  # let the model write, and choose a token
 
 
 SHOTS = (
@@ -44,6 +45,8 @@ SHOTS = (
     Shot("masking", "masking"),
     Shot("multi-head", "multi-head", until=".boxes"),
     Shot("dot-product", "dot-product"),
+    Shot("gpt", "gpt", write=True),
+    Shot("gpt-heads", "gpt", example="heads", lang="ko"),
     Shot("phone", "dot-product", lang="ko", phone=True),
 )
 
@@ -113,6 +116,11 @@ def take(browser: Browser, url: str, shot: Shot, path: Path) -> None:
     page.click(f'button[role=tab][data-tab-id="{shot.tab}"]')
     stage = page.locator(f"#stage-{shot.tab}")
     stage.locator("table").first.wait_for()
+    if shot.write:
+        stage.locator("button.pri").click()
+        stage.locator(".piece.p").nth(39).wait_for()
+        stage.locator(".piece.p").nth(8).click()
+        stage.locator(".piece.p.sel").wait_for()
     if shot.example:
         stage.locator(f'.chip[data-do*="{shot.example}"]').click()
         stage.locator(f'.chip[data-do*="{shot.example}"][aria-pressed=true]').wait_for()

@@ -91,7 +91,8 @@ def test_make_command(words):
     assert done.returncode == 0, done.stderr
     for variable in words[1:]:
         name, value = variable.split("=", 1)
-        assert {"TORCH_INDEX": f"--extra-index-url {value}", "ARGS": value}[name] in done.stdout
+        shown = {"TORCH_INDEX": f"--extra-index-url {value}", "ARGS": value, "MODELS": value}
+        assert shown[name] in done.stdout
 
 
 def test_options_of_the_app():

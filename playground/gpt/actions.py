@@ -106,6 +106,8 @@ def more(state: GptState, action: Action) -> GptState:
     for _ in range(min(AT_ONCE, state.left, MAX_WRITTEN - len(state.written))):
         written = [*state.written, text.next_token(state)]
         state = state.but(written=written, left=state.left - 1)
+        if text.ended(state):
+            return state.but(left=0)
     return state.but(left=0) if len(state.written) >= MAX_WRITTEN else state
 
 

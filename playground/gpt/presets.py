@@ -36,10 +36,9 @@ PRESETS = (
         "korean",
         Words("A Korean question", "한국어로 묻기"),
         Words(
-            "This model learned from questions and answers. Its answer ends with a line break; after it, "
-            "the model makes up the next question by itself. Try a question of your own.",
-            "질문과 답으로 배운 모델입니다. 답이 끝나면 줄을 바꾸고, 그다음에는 스스로 다음 질문을 지어냅니다. "
-            "직접 질문을 적어 보십시오.",
+            "This model learned from questions and answers, one pair at a time; where its answer ends, it "
+            "stops. Try a question of your own, on a line by itself. Another seed, another answer?",
+            "질문과 답을 한 쌍씩 배운 모델입니다. 답이 끝나면 멈춥니다. 직접 질문을 한 줄로 적어 보십시오. 시드를 바꾸면 답도 달라집니까?",
         ),
         GptState(model="korean", prompt="오늘 날씨 좋다\n", count=24),
     ),
@@ -65,6 +64,8 @@ PRESETS = (
             model="shakespeare-64",
             prompt="O Romeo, Romeo! wherefore art thou Romeo?",
             section="heads",
+            layer=1,
+            open=["weights", 0, 4, 3],
         ),
     ),
     GptPreset(

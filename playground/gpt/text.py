@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from model.checkpoint import Checkpoint
-from model.sampling import SamplingConfig, draw, prompt_ids
+from model.sampling import SamplingConfig, draw, ends_with, prompt_ids
 from playground import models
 from playground.gpt.state import GptState
 
@@ -74,6 +74,12 @@ def next_token(state: GptState) -> int:
     place = len(state.written)
     generator = torch.Generator().manual_seed(state.seed * 1_000_003 + place)
     return draw(of(state)[-1], sampling(state), generator)
+
+
+def ended(state: GptState) -> bool:
+    """Whether what was written has come to where the model's texts end, and it knows no more."""
+    found = checkpoint(state)
+    return ends_with(found.tokenizer, state.written, found.card.get("separator", ""))
 
 
 def piece(token: bytes) -> str:
