@@ -130,7 +130,9 @@ def test_curl_command(words, app_url: AppServer):
     torch.testing.assert_close(output, expected, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("block", blocks("README.md", "python"), ids=["client", "model"])
+@pytest.mark.parametrize(
+    "block", blocks("README.md", "python"), ids=["shakespeare", "korean", "client", "model"]
+)
 def test_python_block(block, app_url: AppServer):
     """It runs as it stands, but for the port, and prints what README says it prints."""
     program = block.text.replace(ADDRESS, app_url.url)
@@ -138,7 +140,7 @@ def test_python_block(block, app_url: AppServer):
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert block.printed
-    assert done.stdout == block.printed
+    assert done.stdout.rstrip() == block.printed.rstrip()
 
 
 def test_described_address(app_url: AppServer):
