@@ -1,6 +1,6 @@
 """Each headline figure beside a peer, measured in one run. `python -m benchmarks`.
 
-Adding one is one file with `run() -> list[Row]` and its name in MODULES. Ours and
+Adding one is one file with `run()`, which gives rows, and its name in MODULES. Ours and
 the peer are measured in turns, so that a busy machine is busy for both.
 """
 
@@ -16,10 +16,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 
-MODULES = ("painted", "endpoint", "startup")
+MODULES = ("painted", "endpoint", "startup", "generation", "learning")
 ROOT = Path(__file__).parent.parent
 OURS = ("app.py",)
 PEER = ("-m", "benchmarks.bare_app")
@@ -28,13 +29,18 @@ SECONDS_TO_START = 120
 
 @dataclass(frozen=True)
 class Row:
-    """One figure beside its peer's, in `unit`; `target` is the largest ratio, if there is one."""
+    """One figure beside its peer's, in `unit`.
+
+    `target`, if there is one, is the largest ratio, or the smallest where more is better.
+    """
 
     what: str
     ours: float
     theirs: float
     unit: str
     target: float | None = None
+    peer: str = "bare app"
+    more_is_better: bool = False
 
     @property
     def ratio(self) -> float:
@@ -43,15 +49,15 @@ class Row:
 
     @property
     def met(self) -> bool:
-        """Whether the ratio is within the target; always, where there is none."""
-        return self.target is None or self.ratio <= self.target
+        """Whether the ratio is on the right side of the target; always, where there is none."""
+        if self.target is None:
+            return True
+        return self.ratio >= self.target if self.more_is_better else self.ratio <= self.target
 
 
-def median_row(
-    what: str, ours: list[float], theirs: list[float], unit: str, target: float | None = None
-) -> Row:
-    """The medians of two lists of measurements, side by side."""
-    return Row(what, statistics.median(ours), statistics.median(theirs), unit, target)
+def median_row(what: str, ours: list[float], theirs: list[float], **rest: Any) -> Row:
+    """The medians of two lists of measurements, side by side; `rest` is the row's other fields."""
+    return Row(what, statistics.median(ours), statistics.median(theirs), **rest)
 
 
 @dataclass(frozen=True)

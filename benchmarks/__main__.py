@@ -8,12 +8,16 @@ from collections.abc import Sequence
 
 from benchmarks import MODULES, Row
 
-COLUMNS = "{:<46} {:>12} {:>12} {:>7} {:>7}  {}"
+COLUMNS = "{:<46} {:>12} {:>12}  {:<14} {:>6} {:>6}  {}"
 
 
 def main(names: Sequence[str]) -> int:
     """Run the named benchmarks (all of them without a name), printing each as it is done."""
-    print(COLUMNS.format("median of one run", "ours", "bare", "ratio", "target", ""))
+    print(
+        COLUMNS.format(
+            "median of one run", "ours", "peer", "which is", "ratio", "target", ""
+        ).rstrip()
+    )
     met = True
     for name in names or MODULES:
         for row in importlib.import_module(f"benchmarks.{name}").run():
@@ -29,8 +33,10 @@ def line(row: Row) -> str:
         ours, theirs = (f"{figure:,.0f} B" for figure in (row.ours, row.theirs))
     target, verdict = "", ""
     if row.target is not None:
-        target, verdict = f"≤ {row.target}", "ok" if row.met else "NOT MET"
-    return COLUMNS.format(row.what, ours, theirs, f"{row.ratio:.2f}", target, verdict).rstrip()
+        sign = "≥" if row.more_is_better else "≤"
+        target, verdict = f"{sign} {row.target}", "ok" if row.met else "NOT MET"
+    figures = (ours, theirs, row.peer, f"{row.ratio:.2f}")
+    return COLUMNS.format(row.what, *figures, target, verdict).rstrip()
 
 
 if __name__ == "__main__":
