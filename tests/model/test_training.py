@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from model import GPT, GPTConfig, Tokenizer, TrainingConfig, train
+from model import GPT, GPTConfig, Tokenizer, TrainingConfig, attend_fast, train
 from model.errors import ChoiceError, DivergedError, ShortTextError, SizeError
 from model.evaluation import held_out_loss
 from model.training import make_optimizers, schedule, windows
@@ -198,6 +198,16 @@ def test_a_short_text_is_learned(optimizer, rate):
     assert steps[-1].loss < 3
     assert before == pytest.approx(math.log(256), abs=0.3)
     assert held_out_loss(gpt, tokenizer, TEXT[:600]).per_byte < 3
+
+
+def test_attention_in_bfloat16_is_that_of_float32_rounded_once():
+    halves = [torch.randn(2, 3, 8, 4).bfloat16().requires_grad_() for _ in range(3)]
+    with torch.autocast("cpu", torch.bfloat16):
+        output = attend_fast(*halves, causal=True)
+    exact = attend_fast(*(half.float() for half in halves), causal=True)
+    assert torch.equal(output, exact.bfloat16())
+    output.sum().backward()
+    assert all(half.grad is not None for half in halves)
 
 
 def test_bfloat16_products_leave_the_weights_as_they_are():
