@@ -64,8 +64,6 @@ PRESETS = (
             model="shakespeare-64",
             prompt="O Romeo, Romeo! wherefore art thou Romeo?",
             section="heads",
-            layer=1,
-            open=["weights", 0, 4, 3],
         ),
     ),
     GptPreset(

@@ -61,7 +61,8 @@ def test_all_presets_open(visit: Visit, lang: str) -> None:
         expect(setting(stage, "prompt")).to_have_value(preset.state.prompt)
         if preset.state.section == "write":
             write(stage)
-            assert stage.locator(".piece.p").count() == preset.state.count
+            written = stage.locator(".piece.p").count()
+            assert 0 < written <= preset.state.count  # an answer ends where it ends
 
 
 def made(stage: Locator) -> list[str]:
