@@ -105,6 +105,7 @@ def test_the_card_is_complete_and_says_nothing_of_this_machine(tmp_path, small_r
         "parameters": found.gpt.n_parameters,
         "steps": 5,
         "tokens_seen": 5 * 4 * 16,
+        "separator": "",
     }
     whole = (tmp_path / "out" / "card.json").read_text(encoding="utf-8")
     for private in (str(tmp_path), str(ROOT), str(Path.home()) + "/", socket.gethostname()):
