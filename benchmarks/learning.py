@@ -23,8 +23,8 @@ from torch import Tensor
 from benchmarks import ROOT, Row, median_row
 from benchmarks.generation import threads_set
 from model import GPT, GPTConfig, TrainingConfig, train
+from model.batches import windows
 from model.corpora import read_corpus
-from model.training import windows
 
 WANTED = 1.88  # nats a character
 SIZES = GPTConfig(65, 64, n_layer=4, n_head=4, n_embd=128, bias=False)

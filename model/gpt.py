@@ -131,9 +131,18 @@ def initialise(module: nn.Module) -> None:
 def next_token_loss(logits: Tensor, targets: Tensor) -> Tensor:
     """Mean nats by which the model is surprised: logits `(B, T, V)`, targets `(B, T)` -> a scalar.
 
-    Targets of −100 are not counted. −1/(BT) Σ ln softmax(logits)[target]
+    −1/(BT) Σ ln softmax(logits)[target]. Targets of −100 are not counted. Targets
+    `(B, T, V)` are chances, Σ target · −ln softmax(logits); where all are 0, not counted.
     """
     exact = logits.to(
         torch.promote_types(logits.dtype, torch.float32)
     )  # from bfloat16, not float64
+    if targets.dim() == 3:
+        return -(targets * exact.log_softmax(-1)).sum() / n_counted(targets)
     return torch.nn.functional.cross_entropy(exact.flatten(0, 1), targets.flatten())
+
+
+def n_counted(targets: Tensor) -> int:
+    """How many places of `(B, T)` or `(B, T, V)` targets a loss counts."""
+    counted = targets.any(-1) if targets.dim() == 3 else targets != -100
+    return int(counted.sum())

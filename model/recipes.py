@@ -7,19 +7,21 @@ losses on the cards again.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
 
+from model.batches import Batch, in_turn, invented, separate_texts, tutored, windows
 from model.checkpoint import CARD, Checkpoint, load_checkpoint, save_checkpoint, write_json
 from model.corpora import CORPORA, Split, documents, read_corpus, read_text
 from model.evaluation import HeldOutLoss, held_out_loss
 from model.gpt import GPT, GPTConfig
+from model.ngram import NgramModel
 from model.sampling import complete
 from model.tokenizer import Tokenizer, train_merges
-from model.training import Step, TrainingConfig, separate_texts, train, windows
+from model.training import Step, TrainingConfig, train
 from model.training_state import TrainingState
 
 
@@ -33,6 +35,8 @@ class Recipe:
     training: TrainingConfig
     batch_size: int
     prompt: str  # begins the samples taken on the way
+    tutor: float = 0.0  # how much of the targets an n-gram model gives; for short texts
+    invented: int = 0  # batches of texts that the tutor makes up, to five of the corpus's own
 
 
 RECIPES = {
@@ -73,17 +77,21 @@ RECIPES = {
         Recipe(
             "korean",
             "korean_chatbot",
-            GPTConfig(2048, 128, n_layer=4, n_head=6, n_embd=192, dropout=0.25, bias=False),
+            GPTConfig(1024, 128, n_layer=3, n_head=6, n_embd=192, dropout=0.1, bias=False),
             TrainingConfig(
-                steps=7000,
+                steps=20000,
                 optimizer="muon",
-                learning_rate=4e-3,
+                learning_rate=3e-3,
                 muon_learning_rate=1e-2,
+                final_rate=0.02,
                 bfloat16=True,
-                evaluate_every=250,
+                evaluate_every=500,
+                patience=12,
                 seed=1,
             ),
             batch_size=64,
+            tutor=0.7,
+            invented=4,
             prompt="오늘 뭐 하지\n",
         ),
     )
@@ -123,6 +131,10 @@ def follow(prepared: Prepared, state: TrainingState) -> Iterator[Step]:
         start = tokenizer.encode("\n")
         texts = [start + tokenizer.encode(t) for t in documents(split.train, split.separator)]
         batch = separate_texts(texts, T, recipe.batch_size, seed)
+        if recipe.tutor:
+            real = list(tutored_folds(texts, recipe, T, tokenizer.n_vocab))
+            new = made_up(texts, recipe, tokenizer.n_vocab)
+            batch = in_turn([*real, *[new] * recipe.invented])
     else:
         ids = torch.tensor(tokenizer.encode(split.train))
         batch = windows(ids, T, recipe.batch_size, seed)
@@ -134,6 +146,29 @@ def follow(prepared: Prepared, state: TrainingState) -> Iterator[Step]:
         sample=lambda gpt: complete(gpt, tokenizer, recipe.prompt, 64, temperature=0.8, seed=seed),
         state=state,
     )
+
+
+def tutored_folds(
+    texts: list[list[int]], recipe: Recipe, T: int, n_vocab: int, folds: int = 5
+) -> Iterator[Callable[[int], Batch]]:
+    """A fifth of the texts at a time, with a tutor that counted the other four.
+
+    So the tutor speaks of every text as of one it has not seen.
+    """
+    for fold in range(folds):
+        others = [text for i, text in enumerate(texts) if i % folds != fold]
+        batch = separate_texts(texts[fold::folds], T, recipe.batch_size, recipe.training.seed)
+        yield tutored(batch, NgramModel(others, n_vocab), recipe.tutor)
+
+
+def made_up(texts: list[list[int]], recipe: Recipe, n_vocab: int) -> Callable[[int], Batch]:
+    """Texts of a tutor that counted all of `texts`, about as long as most of them."""
+    tutor = NgramModel(texts, n_vocab)
+    length = sorted(map(len, texts))[len(texts) * 8 // 10]
+    made = invented(
+        tutor, texts[0][0], texts[0][-1], length, recipe.batch_size, recipe.training.seed
+    )
+    return tutored(made, tutor, 1.0)
 
 
 def loss_on(gpt: GPT, tokenizer: Tokenizer, split: Split) -> HeldOutLoss:

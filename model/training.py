@@ -23,14 +23,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from model import errors
-from model.gpt import GPT, next_token_loss
+from model.batches import Batch
+from model.gpt import GPT, n_counted, next_token_loss
 from model.processes import Processes
 from model.training_state import Curve, TrainingState
-
-Batch = tuple[Tensor, Tensor]  # idx (B, T), targets (B, T)
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ def train(
         if not math.isfinite(mean_loss):
             raise errors.DivergedError(step=state.step, loss=mean_loss, rate=rate)
         state.step += 1
-        tokens = int((targets != -100).sum()) * processes.count
+        tokens = n_counted(targets) * processes.count
         state.tokens += tokens
         seconds = time.perf_counter() - began
         state.seconds += seconds
@@ -195,48 +194,3 @@ def schedule(step: int, config: TrainingConfig) -> float:
         return (step + 1) / config.warmup_steps
     t = (step - config.warmup_steps) / max(1, config.steps - config.warmup_steps)
     return config.final_rate + (1 - config.final_rate) * 0.5 * (1 + math.cos(math.pi * t))
-
-
-def windows(ids: Tensor, block_size: int, batch_size: int, seed: int) -> Callable[[int], Batch]:
-    """Random windows of a text's ids `(N,)`: step -> idx, targets, each `(batch_size, block_size)`.
-
-    Targets are the same windows one token later. Raises `ShortTextError` when the
-    text is not longer than a window.
-    """
-    if len(ids) <= block_size:
-        raise errors.ShortTextError(found=len(ids), needed=block_size + 1)
-
-    def batch(step: int) -> Batch:
-        generator = torch.Generator().manual_seed(seed * 1_000_003 + step)
-        starts = torch.randint(len(ids) - block_size, (batch_size, 1), generator=generator)
-        at = starts + torch.arange(block_size)  # (B, 1) + (T,) -> (B, T)
-        return ids[at], ids[at + 1]
-
-    return batch
-
-
-def separate_texts(
-    texts: list[list[int]], block_size: int, batch_size: int, seed: int
-) -> Callable[[int], Batch]:
-    """Short texts' ids, each a row from its own beginning: step -> idx, targets `(batch_size, T)`.
-
-    Every text begins with a start token; every other step leaves it out, so that the model
-    can begin without it too. Texts of like length share a batch; what a shorter one lacks is
-    filled, and its targets there are −100, which no loss counts.
-    """
-    order = torch.randperm(len(texts), generator=torch.Generator().manual_seed(seed)).tolist()
-    by_length = sorted((texts[i] for i in order), key=len)
-
-    def batch(step: int) -> Batch:
-        generator = torch.Generator().manual_seed(seed * 1_000_003 + step)
-        start = int(torch.randint(max(1, len(texts) - batch_size + 1), (), generator=generator))
-        rows = [text[step % 2 :] for text in by_length[start : start + batch_size]]
-        T = min(max(map(len, rows)) - 1, block_size)
-        idx, targets = torch.zeros(len(rows), T, dtype=torch.long), torch.full((len(rows), T), -100)
-        for row, ids in enumerate(rows):
-            n = min(len(ids) - 1, T)
-            idx[row, :n] = torch.tensor(ids[:n])
-            targets[row, :n] = torch.tensor(ids[1 : n + 1])
-        return idx, targets
-
-    return batch

@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from model import TrainingConfig
+from model.batches import windows
 from model.errors import ShareError
 from model.processes import Processes
-from model.training import train, windows
+from model.training import train
 from model.training_state import TrainingState
 from tests.conftest import ROOT
 from tests.model.small import small_gpt

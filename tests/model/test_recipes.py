@@ -19,7 +19,7 @@ from model import GPT, checkpoint, load_checkpoint
 from model.__main__ import corpus_file, main
 from model.corpora import CORPORA, last_tenth
 from model.evaluation import held_out_loss
-from model.recipes import RECIPES
+from model.recipes import RECIPES, tutored_folds
 from tests.conftest import ROOT
 from tests.model.small import SHORT
 
@@ -235,3 +235,45 @@ def test_the_command_itself_ends_with_the_sentence_alone(tmp_path):
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch(r"The text file .*none\.txt cannot be read .+\.\n", done.stderr)
+
+
+# Many short texts, with a tutor
+
+
+PAIRS = "Q,A,label\n" + "".join(f"질문 {n}{n}은?,{n}번 답이에요.,0\n" for n in range(40))
+
+
+def test_short_texts_are_learned_with_a_tutor(tmp_path, monkeypatch):
+    """From the file of questions and answers to a folder whose card says what ends a text."""
+    path = tmp_path / "korean_chatbot.csv"
+    path.write_text(PAIRS, encoding="utf-8")
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setitem(
+        CORPORA, "korean_chatbot", replace(CORPORA["korean_chatbot"], sha256=sha256)
+    )
+    recipe = RECIPES["korean"]
+    small = replace(
+        recipe,
+        gpt=replace(recipe.gpt, vocab_size=280, block_size=32, n_layer=1, n_embd=12),
+        training=replace(recipe.training, evaluate_every=10, warmup_steps=2),
+        batch_size=4,
+    )
+    assert small.tutor > 0
+    monkeypatch.setitem(RECIPES, "korean", small)
+    folders = ["--out", str(tmp_path / "out"), "--state", str(tmp_path / "state")]
+    main(["train", "korean", "--data", str(path), "--steps", "20", "--device", "cpu", *folders])
+    card = load_checkpoint(tmp_path / "out").card
+    assert card["separator"] == "\n\n"
+    assert card["recipe"]["tutor"] == recipe.tutor
+    assert card["curve"][-1]["val_loss"] < card["curve"][0]["val_loss"]
+
+
+def test_a_tutor_never_saw_the_texts_it_speaks_of():
+    """Each text is its own symbol, again and again: whoever saw it knows how it goes on."""
+    texts = [[20, n, n, n, n] for n in range(20)]
+    recipe = replace(RECIPES["korean"], batch_size=4, tutor=1.0)
+    for batch in tutored_folds(texts, recipe, 8, 21):
+        idx, soft = batch(0)
+        for row, expected in zip(idx.tolist(), soft, strict=True):
+            own = expected[-1, row[-1]]  # after n n n
+            assert 0 < own < 0.1

@@ -9,9 +9,10 @@ import torch
 import torch.nn.functional as F
 
 from model import GPT, GPTConfig, Tokenizer, TrainingConfig, attend_fast, train
-from model.errors import ChoiceError, DivergedError, ShortTextError, SizeError
+from model.batches import windows
+from model.errors import ChoiceError, DivergedError, SizeError
 from model.evaluation import held_out_loss
-from model.training import make_optimizers, schedule, windows
+from model.training import make_optimizers, schedule
 from tests.model.small import SHORT, small_gpt
 
 TEXT = SHORT.read_text(encoding="utf-8")
@@ -248,36 +249,3 @@ def test_counts_below_one_are_refused(name):
 def test_an_unknown_optimizer_is_refused():
     with pytest.raises(ChoiceError, match=r"sgd.*adamw \| muon"):
         TrainingConfig(optimizer="sgd")
-
-
-# Batches
-
-
-def test_windows_are_the_text_and_targets_come_one_later():
-    text = torch.arange(30)
-    batch, starts = windows(text, block_size=5, batch_size=8, seed=1), set()
-    for step in range(60):
-        idx, targets = batch(step)
-        assert idx.shape == targets.shape == (8, 5)
-        assert torch.equal(targets, idx + 1)
-        assert torch.equal(idx, idx[:, :1] + torch.arange(5))
-        starts |= set(idx[:, 0].tolist())
-    assert starts == set(range(25))  # the first and the last window as well
-
-
-def test_a_step_has_its_own_batch_whenever_it_is_asked():
-    batch = batches()
-    assert torch.equal(batch(3)[0], batches()(3)[0])
-    drawn = {
-        tuple(windows(IDS, 8, 4, seed)(step)[0].flatten().tolist())
-        for seed in range(5)
-        for step in range(20)
-    }
-    assert len(drawn) == 100
-
-
-def test_a_text_no_longer_than_a_window_is_refused():
-    with pytest.raises(ShortTextError) as caught:
-        windows(IDS[:8], 8, 4, seed=1)
-    assert caught.value.values == {"found": 8, "needed": 9}
-    assert windows(IDS[:9], 8, 4, seed=1)(0)[0].tolist() == [IDS[:8].tolist()] * 4

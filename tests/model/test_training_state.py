@@ -14,8 +14,9 @@ import torch
 from safetensors import safe_open
 
 from model import GPT, TrainingConfig, training_state
+from model.batches import windows
 from model.errors import StateError
-from model.training import Step, train, windows
+from model.training import Step, train
 from model.training_state import TrainingState
 from tests.model.small import small_gpt
 
