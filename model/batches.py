@@ -99,18 +99,20 @@ def invented(
     """Texts that the tutor makes up symbol by symbol, new ones each step.
 
     Each begins with `start` and is over with `end`, or `length` symbols later: step ->
-    idx, targets `(batch_size, length)`; after an end, targets are −100. Source: Xie et
-    al. 2017, "Data Noising as Smoothing in Neural Network Language Models", to its end.
+    idx `(batch_size, length)`, targets `(batch_size, length, V)`, the chances that each
+    next symbol was drawn by; after an end they are 0. Source: Xie et al. 2017, "Data
+    Noising as Smoothing in Neural Network Language Models", to its end.
     """
 
     def batch(step: int) -> Batch:
         generator = torch.Generator().manual_seed(seed * 1_000_003 + step)
-        texts = torch.full((batch_size, 1), start)
+        texts, chances = torch.full((batch_size, 1), start), []
         for _ in range(length):
-            came = tutor.next(texts).multinomial(1, generator=generator)  # (B, V) -> (B, 1)
+            chances.append(tutor.next(texts))  # (B, V)
+            came = chances[-1].multinomial(1, generator=generator)  # (B, V) -> (B, 1)
             texts = torch.cat([texts, came], dim=1)
         idx = texts[:, :-1]
-        over = (idx == end).cumsum(1) > 0
-        return idx, texts[:, 1:].masked_fill(over, -100)
+        going = (idx == end).cumsum(1) == 0
+        return idx, torch.stack(chances, dim=1) * going.unsqueeze(-1)
 
     return batch

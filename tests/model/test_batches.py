@@ -173,15 +173,15 @@ def test_texts_made_up_begin_end_and_go_on_as_the_tutor_expects():
     batch = invented(tutor, START, END, length=6, batch_size=32, seed=5)
     seen = Counter()
     for step in range(10):
-        idx, targets = batch(step)
-        assert idx.shape == targets.shape == (32, 6)
+        idx, chances = batch(step)
+        assert idx.shape == chances.shape[:2] == (32, 6)
         assert (idx[:, 0] == START).all()
         assert torch.equal(batch(step)[0], idx)
-        for row, wanted in zip(idx.tolist(), targets.tolist(), strict=True):
+        for row, after, expected in zip(idx.tolist(), chances, tutor.expected(idx), strict=True):
             ends = row.index(END) if END in row else 6
-            assert wanted[ends:] == [-100] * (6 - ends)
-            assert wanted[: ends - 1] == row[1:ends]
-            seen[(START, *wanted[:ends])] += 1
+            assert not after[ends:].any()
+            torch.testing.assert_close(after[:ends], expected[:ends])
+            seen[tuple(row[: ends + 1])] += 1
     common = {tuple(text) for text, n in seen.items() if n > 100}
     assert common == {tuple(text) for text in known}
     assert sum(seen[text] for text in common) > 280  # of 320
