@@ -28,8 +28,12 @@ def main(arguments: list[str] | None = None) -> None:
     train.add_argument("name", choices=list(recipes.RECIPES))
     train.add_argument("--data", type=Path, help="the corpus's file, or a folder that holds it")
     train.add_argument("--text", type=Path, help="any UTF-8 text file to learn from instead")
-    train.add_argument("--out", type=Path, help="folder of the result (default: the shipped one)")
-    train.add_argument("--state", type=Path, help="folder to resume from (default: .training/NAME)")
+    train.add_argument(
+        "--out",
+        type=Path,
+        help="folder of the result (default: the shipped one's, or trained/ and the text's name)",
+    )
+    train.add_argument("--state", type=Path, help="folder to resume from (default: in .training/)")
     train.add_argument("--steps", type=int, help="fewer or more than the recipe's")
     train.add_argument("--threads", type=int, help="processor threads (default: all)")
     train.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -59,7 +63,8 @@ def train_command(chosen: argparse.Namespace) -> None:
     prepared = recipes.prepare(
         recipe, data=corpus_file(chosen.data, recipe.corpus), text=chosen.text, device=chosen.device
     )
-    state = TrainingState(chosen.state or Path(".training") / chosen.name)
+    name = chosen.text.stem if chosen.text else chosen.name
+    state = TrainingState(chosen.state or Path(".training") / name, recipes.about(prepared))
     first = os.environ.get("RANK", "0") == "0"
     with tqdm(total=recipe.training.steps, disable=not first, mininterval=5) as bar:
         for step in recipes.follow(prepared, state):
@@ -69,7 +74,7 @@ def train_command(chosen: argparse.Namespace) -> None:
                 bar.write(f"step {step.step}  held-out loss a character {step.val_loss:.4f}")
                 bar.write(f"  {step.sample!r}")
     if first:
-        folder = chosen.out or SHIPPED / chosen.name
+        folder = chosen.out or (Path("trained") / name if chosen.text else SHIPPED / name)
         command = "python -m model " + " ".join(["train", chosen.name, *shown(chosen)])
         saved = recipes.finished(prepared, state, folder, command)
         draw_curve(state, folder / "loss.png")

@@ -51,7 +51,7 @@ class Processes:
         return nn.parallel.DistributedDataParallel(module)
 
     def share(self, batch: Tensor) -> Tensor:
-        """`(B, T)` -> this process's `(B / count, T)`. Raises `ShareError` where B does not divide."""
+        """`(B, ...)` -> this process's `(B / count, ...)`. Raises `ShareError` where B does not divide."""
         if batch.size(0) % self.count:
             raise errors.ShareError(batch=batch.size(0), count=self.count)
         return batch.chunk(self.count)[self.rank]

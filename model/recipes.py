@@ -6,6 +6,7 @@ losses on the cards again.
 
 from __future__ import annotations
 
+import hashlib
 import platform
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -146,6 +147,16 @@ def follow(prepared: Prepared, state: TrainingState) -> Iterator[Step]:
         sample=lambda gpt: complete(gpt, tokenizer, recipe.prompt, 64, temperature=0.8, seed=seed),
         state=state,
     )
+
+
+def about(prepared: Prepared) -> dict[str, str]:
+    """What decides a run, but how long it is: a state about anything else is another run's."""
+    recipe = asdict(prepared.recipe)
+    every = recipe | recipe["gpt"] | recipe["training"]
+    every["text"] = hashlib.sha256(prepared.split.train.encode()).hexdigest()[:12]
+    for name in ("gpt", "training", "prompt", "steps", "patience", "evaluate_every"):
+        del every[name]
+    return {name: str(value) for name, value in every.items()}
 
 
 def tutored_folds(

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from model import errors
 from model.batches import Batch
@@ -92,8 +92,7 @@ def train(
     Raises `DivergedError` where the loss is no longer a number.
     """
     config = config or TrainingConfig()
-    device = next(gpt.parameters()).device
-    processes = Processes.started(config.seed, device)
+    processes = Processes.started(config.seed, next(gpt.parameters()).device)
     wrapped = processes.wrap(gpt)
     optimizers = make_optimizers(gpt, config)
     state = state or TrainingState()
@@ -105,20 +104,12 @@ def train(
         for group in (g for o in optimizers for g in o.param_groups):
             group["lr"] = rate * group["peak"]
         torch.manual_seed(processes.seed(state.step))  # dropout: the same in a resumed run
-        idx, targets = (processes.share(part).to(device) for part in batch(state.step))
-        with torch.autocast(device.type, torch.bfloat16, enabled=config.bfloat16):
-            logits = wrapped(idx)  # (B, T) -> (B, T, V)
-        loss = next_token_loss(logits, targets)
-        loss.backward()
-        nn.utils.clip_grad_norm_(gpt.parameters(), config.clip)
-        for optimizer in optimizers:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-        mean_loss = processes.mean(loss.detach())
+        idx, targets = batch(state.step)
+        mean_loss = update(wrapped, idx, targets, optimizers, config, processes)
         if not math.isfinite(mean_loss):
             raise errors.DivergedError(step=state.step, loss=mean_loss, rate=rate)
+        tokens = n_counted(targets)
         state.step += 1
-        tokens = n_counted(targets) * processes.count
         state.tokens += tokens
         seconds = time.perf_counter() - began
         state.seconds += seconds
@@ -143,6 +134,33 @@ def train(
     state.take_best(gpt)
     gpt.eval()
     processes.finish()
+
+
+def update(
+    wrapped: nn.Module,
+    idx: Tensor,
+    targets: Tensor,
+    optimizers: list[torch.optim.Optimizer],
+    config: TrainingConfig,
+    processes: Processes,
+) -> float:
+    """One step on a whole batch, shared among the processes: forward, backward, every knob turned.
+
+    Returns the loss before it, the mean over all that is counted.
+    """
+    counted, device = n_counted(targets), next(wrapped.parameters()).device
+    idx, targets = (processes.share(part).to(device) for part in (idx, targets))
+    with torch.autocast(device.type, torch.bfloat16, enabled=config.bfloat16):
+        logits = wrapped(idx)  # (B, T) -> (B, T, V)
+    loss = next_token_loss(logits, targets)
+    if processes.count > 1:  # a share that counts more tokens weighs more in the mean
+        loss = loss * n_counted(targets) * processes.count / counted
+    loss.backward()
+    nn.utils.clip_grad_norm_(wrapped.parameters(), config.clip)
+    for optimizer in optimizers:
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+    return processes.mean(loss.detach())
 
 
 def make_optimizers(gpt: GPT, config: TrainingConfig) -> list[torch.optim.Optimizer]:

@@ -32,10 +32,14 @@ class Curve:
 
 
 class TrainingState:
-    """Counters, the loss curve and the best weights so far; with a `folder`, kept there."""
+    """Counters, the loss curve and the best weights so far; with a `folder`, kept there.
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder
+    `about` says what is being learned and how, as text by name: a folder that was
+    about something else is not gone on with.
+    """
+
+    def __init__(self, folder: Path | None = None, about: dict[str, str] | None = None) -> None:
+        self.folder, self.about = folder, about or {}
         self.step = self.tokens = 0
         self.seconds = 0.0
         self.curve: list[Curve] = []
@@ -67,6 +71,7 @@ class TrainingState:
             for i, entry in optimizer.state_dict()["state"].items():
                 tensors |= {f"optimizer.{n}.{i}.{key}": value for key, value in entry.items()}
         numbers = {
+            "about": self.about,
             "step": self.step,
             "tokens": self.tokens,
             "seconds": self.seconds,
@@ -87,6 +92,7 @@ class TrainingState:
         try:
             with safe_open(path, "pt") as file:
                 numbers = json.loads(file.metadata()["numbers"])
+            check_about(numbers.pop("about", {}), self.about)
             tensors = load_file(path)
             check_fit(tensors, gpt, optimizers)
             with torch.no_grad():
@@ -107,6 +113,13 @@ class TrainingState:
         self.curve = [Curve(**point) for point in numbers.pop("curve")]
         for name, value in numbers.items():
             setattr(self, name, value)
+
+
+def check_about(found: dict[str, str], wanted: dict[str, str]) -> None:
+    """The same text learned in the same way; else `ValueError` with the first difference."""
+    for name in sorted(found.keys() | wanted.keys()):
+        if found.get(name) != wanted.get(name):
+            raise ValueError(f"{name} {found.get(name)} ≠ {wanted.get(name)}")
 
 
 def check_fit(

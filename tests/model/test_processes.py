@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from model import TrainingConfig
-from model.batches import windows
+from model.batches import in_turn, separate_texts, tutored, windows
 from model.errors import ShareError
+from model.ngram import NgramModel
 from model.processes import Processes
 from model.training import train
 from model.training_state import TrainingState
@@ -20,6 +21,8 @@ from tests.conftest import ROOT
 from tests.model.small import small_gpt
 
 IDS = torch.randint(19, (200,), generator=torch.Generator().manual_seed(1))
+
+TEXTS = [[18, *range(n)] for n in range(2, 16)]
 
 SCRIPT = """
 import json, os, sys
@@ -38,6 +41,10 @@ found = numbers(out / "state")
 def numbers(folder: Path, batch_size: int = 4) -> dict[str, list[float]]:
     """A short run: its losses, its tokens, its held-out losses and the weights it ends with."""
     gpt = small_gpt()
+    short = separate_texts(
+        TEXTS, 8, batch_size, seed=2
+    )  # the shares count unlike numbers of tokens
+    tutor = NgramModel(TEXTS, 19, 3)
     config = TrainingConfig(steps=9, warmup_steps=2, evaluate_every=4, learning_rate=0.01)
 
     def evaluate(asked: torch.nn.Module) -> float:
@@ -47,7 +54,7 @@ def numbers(folder: Path, batch_size: int = 4) -> dict[str, list[float]]:
     steps = list(
         train(
             gpt,
-            windows(IDS, 8, batch_size, seed=2),
+            in_turn([windows(IDS, 8, batch_size, seed=2), short, tutored(short, tutor, 0.5)]),
             config,
             evaluate=evaluate,
             state=TrainingState(folder),

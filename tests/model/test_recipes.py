@@ -121,6 +121,30 @@ def test_more_steps_go_on_from_the_state(tmp_path, small_recipe, capsys):
     assert [point["step"] for point in more["curve"]] == [2, 4, 5, 6, 7]
 
 
+def test_the_state_of_another_text_is_not_gone_on_with(tmp_path, small_recipe, monkeypatch):
+    """Two texts of one alphabet: models of the same shapes."""
+    texts = [tmp_path / name for name in ("one.txt", "two.txt")]
+    for path, order in zip(texts, (1, -1), strict=True):
+        path.write_text("\n".join(TEXT.splitlines()[::order]), encoding="utf-8")
+    trained(tmp_path, "--text", str(texts[0]), "--steps", "2")
+    weights = (tmp_path / "out" / "model.safetensors").read_bytes()
+    with pytest.raises(SystemExit, match=r"text .* ≠ .*Choose another folder"):
+        trained(tmp_path, "--text", str(texts[1]), "--steps", "2")
+    assert (tmp_path / "out" / "model.safetensors").read_bytes() == weights
+    faster = replace(small_recipe.training, learning_rate=0.5)
+    monkeypatch.setitem(RECIPES, "shakespeare-64", replace(small_recipe, training=faster))
+    with pytest.raises(SystemExit, match=r"learning_rate 0\.01 ≠ 0\.5"):
+        trained(tmp_path, "--text", str(texts[0]), "--steps", "2")
+
+
+def test_a_text_of_ones_own_leaves_the_shipped_model_alone(tmp_path, small_recipe, monkeypatch):
+    """Without --out and --state, what is written has the text's name, not the recipe's."""
+    monkeypatch.chdir(tmp_path)
+    main(["train", "shakespeare-64", "--text", str(SHORT), "--steps", "2", "--device", "cpu"])
+    assert {path.name for path in (tmp_path / "trained" / "short").iterdir()} == FILES
+    assert (tmp_path / ".training" / "short").is_dir()
+
+
 def test_the_same_command_gives_the_same_weights(tmp_path, small_recipe):
     for folder in ("one", "two"):
         trained(tmp_path / folder)

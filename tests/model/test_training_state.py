@@ -186,7 +186,7 @@ def test_the_state_is_plain_tensors_and_json(tmp_path):
     list(run(dropping(1), TrainingState(tmp_path), evaluate=held_out))
     assert os.listdir(tmp_path) == ["state.safetensors"]
     with safe_open(tmp_path / "state.safetensors", "pt") as file:
-        assert file.metadata()["numbers"].startswith('{"step": 12,')
+        assert file.metadata()["numbers"].startswith('{"about": {}, "step": 12,')
         assert "now.blocks.0.attn.c_attn.weight" in set(file.keys())
 
 
@@ -239,3 +239,16 @@ def test_a_damaged_state_is_refused(saved, damage):
         whole = path.read_bytes()
         path.write_bytes({"cut": whole[:-9], "empty": b"", "text": b"hello" * 99}[damage])
     refused(saved, small_gpt())
+
+
+def test_a_state_about_something_else_is_refused(tmp_path):
+    about = {"text": "abc", "rate": "0.1"}
+    list(run(small_gpt(), TrainingState(tmp_path, about), evaluate=held_out))
+    assert not list(run(small_gpt(), TrainingState(tmp_path, about), evaluate=held_out))  # done
+    for other, reason in (
+        ({**about, "text": "abd"}, "text abc ≠ abd"),
+        ({**about, "new": "1"}, "new None ≠ 1"),
+        ({}, "rate 0.1 ≠ None"),
+    ):
+        with pytest.raises(StateError, match=reason):
+            next(run(small_gpt(), TrainingState(tmp_path, other), evaluate=held_out))
