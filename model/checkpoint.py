@@ -51,6 +51,15 @@ class Checkpoint:
     tokenizer: Tokenizer
     card: dict[str, Any]
 
+    @property
+    def separator(self) -> str:
+        """What the short texts it learned end with; "" where it learned one long text.
+
+        A person's own card may hold anything: what is no text is none.
+        """
+        found = self.card.get("separator")
+        return found if isinstance(found, str) else ""
+
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Write the four files into `folder`."""

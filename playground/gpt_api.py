@@ -140,7 +140,7 @@ def until_end(steps: Iterator[GenerationStep], chosen: Checkpoint) -> Iterator[i
     for step in steps:
         written.append(step.token)
         yield step.token
-        if ends_with(chosen.tokenizer, written, chosen.card.get("separator", "")):
+        if ends_with(chosen.tokenizer, written, chosen.separator):
             return
 
 

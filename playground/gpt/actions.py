@@ -94,7 +94,9 @@ def set_number(state: GptState, key: str, value: Any) -> GptState:
 
 
 def write(state: GptState, action: Action) -> GptState:
-    """Begin to write, or go on, for `count` tokens."""
+    """Begin to write, or go on, for `count` tokens; after a text that has ended, anew."""
+    if text.ended(state):
+        state = cleared(state)
     room = MAX_WRITTEN - len(state.written)
     if room <= 0:
         raise errors.TooManyError(most=MAX_WRITTEN, found=MAX_WRITTEN + state.count)
@@ -104,11 +106,12 @@ def write(state: GptState, action: Action) -> GptState:
 def more(state: GptState, action: Action) -> GptState:
     """The next few tokens; the page asks for more as long as some are left."""
     for _ in range(min(AT_ONCE, state.left, MAX_WRITTEN - len(state.written))):
-        written = [*state.written, text.next_token(state)]
-        state = state.but(written=written, left=state.left - 1)
         if text.ended(state):
             return state.but(left=0)
-    return state.but(left=0) if len(state.written) >= MAX_WRITTEN else state
+        written = [*state.written, text.next_token(state)]
+        state = state.but(written=written, left=state.left - 1)
+    over = len(state.written) >= MAX_WRITTEN or text.ended(state)
+    return state.but(left=0) if over else state
 
 
 def stop(state: GptState, action: Action) -> GptState:
@@ -132,14 +135,19 @@ def pick(state: GptState, action: Action) -> GptState:
 
 
 def choose(state: GptState, action: Action) -> GptState:
-    """Another candidate at that place; what was written after it is written anew."""
+    """Another candidate at that place; what was written after it is written anew.
+
+    As long as it was, or as long as `count` asks: where an answer had ended early,
+    another one may be longer.
+    """
     at, token = int(action["at"]), int(action["id"])
     V = text.checkpoint(state).gpt.config.vocab_size
     if not 0 <= at <= len(state.written) or not 0 <= token < V or at >= MAX_WRITTEN:
         raise IndexError(at, token)
-    again = len(state.written) - at - 1
+    again = max(len(state.written), state.count) if at < len(state.written) else 0
     state = state.but(written=[*state.written[:at], token], at=None, open=None)
-    return state.but(left=max(0, min(again, MAX_WRITTEN - len(state.written))))
+    left = 0 if text.ended(state) else min(again, MAX_WRITTEN) - len(state.written)
+    return state.but(left=max(0, left))
 
 
 # Looking

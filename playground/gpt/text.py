@@ -79,7 +79,7 @@ def next_token(state: GptState) -> int:
 def ended(state: GptState) -> bool:
     """Whether what was written has come to where the model's texts end, and it knows no more."""
     found = checkpoint(state)
-    return ends_with(found.tokenizer, state.written, found.card.get("separator", ""))
+    return ends_with(found.tokenizer, state.written, found.separator)
 
 
 def piece(token: bytes) -> str:

@@ -32,16 +32,23 @@ def buttons(state: GptState, lang: str) -> Html:
             f'<div class="row bar">{do(STOP(lang), "stop", "pri")}'
             f'<span class="kick">{esc(LEFT(lang, n=state.left))}</span>{more}</div>'
         )
-    label = ON if state.written else WRITE
-    full = len(state.written) >= MAX_WRITTEN
+    ended = text.ended(state)
+    label = ANEW if ended else ON if state.written else WRITE
+    full = len(state.written) >= MAX_WRITTEN and not ended
     start = "" if full else do(label(lang, n=state.count), "write", "pri")
-    note = f'<span class="kick">{esc(FULL(lang, most=MAX_WRITTEN))}</span>' if full else ""
+    told = FULL(lang, most=MAX_WRITTEN) if full else ENDED(lang) if ended else ""
+    note = f'<span class="kick">{esc(told)}</span>' if told else ""
     clear = do(CLEAR(lang), "clear") if state.written else ""
     return Html(f'<div class="row bar">{start}{clear}{note}</div>')
 
 
 WRITE = Words("Write {n} tokens", "토큰 {n}개 쓰기")
 ON = Words("Write {n} more", "{n}개 더 쓰기")
+ANEW = Words("Write afresh: {n} tokens at most", "새로 쓰기: 토큰 최대 {n}개")
+ENDED = Words(
+    "The model ended its text here. Another seed may write another one.",
+    "모델이 여기서 글을 끝냈습니다. 시드를 바꾸면 다른 글이 나올 수 있습니다.",
+)
 STOP = Words("Stop", "멈추기")
 CLEAR = Words("Clear what was written", "쓴 것 지우기")
 LEFT = Words("writing; {n} tokens left", "쓰는 중입니다. {n}개 남았습니다")

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
+import torch
 
 from model.errors import PlaygroundError
+from model.sampling import generate as generation
 from playground import input_errors as errors
 from playground import models
 from playground.gpt import text
 from playground.gpt.actions import ACTIONS, apply
 from playground.gpt.presets import PRESETS, preset_state
-from playground.gpt.state import MAX_PROMPT, GptState
+from playground.gpt.state import MAX_PROMPT, MAX_WRITTEN, GptState
+from playground.gpt_api import until_end
 from playground.stage import act
 from tests.playground.test_gpt_state import PROMPTS, THERE, random_gpt_states
 from tests.playground.test_state import HALF, JUNK
@@ -80,6 +84,59 @@ def test_choosing_another_token_writes_on_from_it():
     V = models.checkpoint(SMALL.model).gpt.config.vocab_size
     for at, token in ((9, 0), (-1, 0), (0, V), (0, -1), (0, "x"), (None, 0), (0, [1])):
         refused(errors.ActionError, state, {"do": "choose", "at": at, "id": token})
+
+
+# A text that ends
+
+
+def line_break(name="shakespeare-64"):
+    (token,) = models.checkpoint(name).tokenizer.encode("\n")
+    return token
+
+
+@pytest.fixture
+def ending(monkeypatch):
+    """A state of a model whose texts end with a line break, after an answer of three tokens."""
+    card = {"separator": "\n"}
+    monkeypatch.setitem(
+        models.own, "lines", replace(models.checkpoint("shakespeare-64"), card=card)
+    )
+    return SMALL.but(model="lines", written=[50, 60, line_break()], count=12)
+
+
+def test_choosing_the_end_of_a_text_writes_no_more(ending):
+    chosen = do(ending.but(written=[50, 60, 70, 80, 90]), "choose", at=2, id=line_break())
+    assert (chosen.written, chosen.left) == ([50, 60, line_break()], 0)
+    assert do(chosen.but(left=5), "more") == chosen  # also from a link
+
+
+def test_another_answer_may_be_longer_than_the_one_before(ending):
+    assert do(ending, "choose", at=1, id=70).left == 10
+    assert do(ending, "choose", at=2, id=70).left == 9
+    assert do(ending.but(count=2), "choose", at=0, id=70).left == 2  # as long as it was
+    full = ending.but(written=[50] * MAX_WRITTEN)
+    assert do(full, "choose", at=MAX_WRITTEN - 1, id=70).left == 0
+
+
+def test_after_a_text_that_ended_writing_begins_afresh(ending):
+    assert all_written(ending) == all_written(ending.but(written=[]))
+    full = ending.but(written=[50] * (MAX_WRITTEN - 1) + [line_break()])
+    assert all_written(full) == all_written(ending.but(written=[]))
+    reply = act({"tab": "gpt", "lang": "en", "state": ending.to_json()})["html"]
+    assert "The model ended its text here." in reply
+    assert "Write afresh: 12 tokens at most" in reply
+    assert "12 more" not in reply
+    assert "ended its text" not in act({"tab": "gpt", "state": SMALL.but(written=[50]).to_json()})["html"]  # fmt: skip
+
+
+@pytest.mark.parametrize("separator", [5, None, ["\n"], {}, True])
+def test_a_separator_that_is_no_text_ends_nothing(separator, monkeypatch):
+    found = replace(models.checkpoint("shakespeare-64"), card={"separator": separator})
+    monkeypatch.setitem(models.own, "own", found)
+    state = SMALL.but(model="own", count=6)
+    assert all_written(state).written == all_written(SMALL.but(count=6)).written
+    steps = generation(found.gpt, torch.tensor([5]), 4, temperature=0)
+    assert len(list(until_end(steps, found))) == 4
 
 
 # Setting
