@@ -77,7 +77,7 @@ def train_command(chosen: argparse.Namespace) -> None:
         folder = chosen.out or (Path("trained") / name if chosen.text else SHIPPED / name)
         command = "python -m model " + " ".join(["train", chosen.name, *shown(chosen)])
         saved = recipes.finished(prepared, state, folder, command)
-        draw_curve(state, folder / "loss.png")
+        draw_curve(saved.card["curve"], folder / "loss.png")
         print(f"{folder}: {saved.card['held_out']}")
 
 
@@ -93,13 +93,13 @@ def losses_command(chosen: argparse.Namespace) -> None:
         if name not in recipes.RECIPES:
             raise ChoiceError(name="name", found=name, choices=" | ".join(recipes.RECIPES))
         corpus = recipes.RECIPES[name].corpus
-        loss = recipes.loss_again(name, corpus_file(chosen.data, corpus))
-        card = recipes.load_checkpoint(name).card["held_out"]
-        print(
-            f"{name}: {loss.per_character:.4f} nats a character (card: {card['nats_per_character']}), "
-            f"{loss.per_byte:.4f} a byte (card: {card['nats_per_byte']}), "
-            f"{loss.characters:,} characters"
-        )
+        card = recipes.load_checkpoint(name).card
+        for key, loss in recipes.losses_again(name, corpus_file(chosen.data, corpus)).items():
+            print(
+                f"{name}, {key.replace('_', ' ')}: {loss.per_character:.4f} nats a character "
+                f"(card: {card[key]['nats_per_character']}), {loss.per_byte:.4f} a byte "
+                f"(card: {card[key]['nats_per_byte']}), {loss.characters:,} characters"
+            )
 
 
 def corpus_file(path: Path | None, corpus: str) -> Path | None:
@@ -109,19 +109,22 @@ def corpus_file(path: Path | None, corpus: str) -> Path | None:
     return next(iter(sorted(path.glob(f"{CORPORA[corpus].name}.*[!E]"))), path / corpus)
 
 
-def draw_curve(state: TrainingState, path: Path) -> None:
-    """The loss on the text learned from and on the held-out text, as a picture."""
+def draw_curve(curve: list[dict[str, float]], path: Path) -> None:
+    """A card's curve as a picture: the held-out loss above, the batches' below, a unit each."""
     import matplotlib  # the extra `train`
 
     matplotlib.use("agg")
     from matplotlib import pyplot as plt
 
-    steps = [point.step for point in state.curve]
-    figure, axis = plt.subplots(figsize=(6, 3.5), layout="constrained")
-    axis.plot(steps, [point.loss for point in state.curve], label="batch, nats a token")
-    axis.plot(steps, [point.val_loss for point in state.curve], label="held out, nats a character")
-    axis.set_xlabel("step")
-    axis.legend(frameon=False)
+    steps = [point["step"] for point in curve]
+    figure, axes = plt.subplots(2, figsize=(6, 5), layout="constrained", sharex=True)
+    for axis, key, title in (
+        (axes[0], "val_loss", "held out, nats a character"),
+        (axes[1], "loss", "one batch, nats a token, dropout on"),
+    ):
+        axis.plot(steps, [point[key] for point in curve])
+        axis.set_title(title, fontsize=10)
+    axes[1].set_xlabel("step")
     figure.savefig(path, dpi=110)
     plt.close(figure)
 

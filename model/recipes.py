@@ -211,15 +211,29 @@ def finished(prepared: Prepared, state: TrainingState, folder: Path, command: st
         }
     save_checkpoint(folder, Checkpoint(prepared.gpt, prepared.tokenizer, card))
     saved = load_checkpoint(folder)
-    loss = loss_on(saved.gpt, saved.tokenizer, prepared.split)
-    card["held_out"] = {
+    card["held_out"] = on_card(loss_on(saved.gpt, saved.tokenizer, prepared.split))
+    card["learned"] = on_card(loss_on(saved.gpt, saved.tokenizer, learned(prepared.split)))
+    write_json(folder / CARD, card)
+    return load_checkpoint(folder)
+
+
+def on_card(loss: HeldOutLoss) -> dict[str, float]:
+    return {
         "nats_per_character": round(loss.per_character, 4),
         "nats_per_byte": round(loss.per_byte, 4),
         "characters": loss.characters,
         "tokens": loss.tokens,
     }
-    write_json(folder / CARD, card)
-    return load_checkpoint(folder)
+
+
+def learned(split: Split) -> Split:
+    """As much of the text learned from as was held out, whole short texts: how far the two losses
+    lie apart is how far a model has overfitted.
+    """
+    end = len(split.held_out)
+    if split.separator:
+        end = split.train.index(split.separator, end) + len(split.separator)
+    return replace(split, held_out=split.train[:end])
 
 
 def machine(gpt: GPT) -> str:
@@ -230,8 +244,9 @@ def machine(gpt: GPT) -> str:
     return f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
 
 
-def loss_again(name: str, data: Path | None = None) -> HeldOutLoss:
-    """The held-out loss of a shipped model, computed from its files."""
+def losses_again(name: str, data: Path | None = None) -> dict[str, HeldOutLoss]:
+    """Of a shipped model, computed from its files: as on its card under `held_out` and `learned`."""
     checkpoint = load_checkpoint(name)
     split = read_corpus(checkpoint.card["corpus"]["name"], data)
-    return loss_on(checkpoint.gpt, checkpoint.tokenizer, split)
+    parts = {"held_out": split, "learned": learned(split)}
+    return {key: loss_on(checkpoint.gpt, checkpoint.tokenizer, part) for key, part in parts.items()}

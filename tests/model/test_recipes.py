@@ -91,6 +91,10 @@ def test_the_card_is_complete_and_says_nothing_of_this_machine(tmp_path, small_r
         "characters": len(last_tenth(TEXT).held_out),
         "tokens": loss.tokens,
     }
+    seen = card.pop("learned")
+    assert seen["characters"] == len(last_tenth(TEXT).held_out)
+    part = held_out_loss(found.gpt, found.tokenizer, TEXT[: seen["characters"]])
+    assert seen["nats_per_character"] == round(part.per_character, 4)
     curve = card.pop("curve")
     assert [point["step"] for point in curve] == [2, 4, 5]
     assert all(math.isfinite(point[key]) for point in curve for key in ("loss", "val_loss"))
@@ -186,21 +190,26 @@ def test_losses_are_computed_again_from_the_files(
     tmp_path, small_recipe, corpus, monkeypatch, capsys
 ):
     monkeypatch.setattr(checkpoint, "SHIPPED", tmp_path)
-    card = trained(tmp_path, "--data", str(corpus), "--steps", "2").card["held_out"]
+    card = trained(tmp_path, "--data", str(corpus), "--steps", "2").card
     (tmp_path / "out").rename(tmp_path / "shakespeare-64")
     capsys.readouterr()
     main(["losses", "shakespeare-64", "--data", str(corpus)])
-    character, byte = card["nats_per_character"], card["nats_per_byte"]
-    assert capsys.readouterr().out == (
-        f"shakespeare-64: {character:.4f} nats a character (card: {character}), "
-        f"{byte:.4f} a byte (card: {byte}), {card['characters']} characters\n"
-    )
+    lines = []
+    for key, name in (("held_out", "held out"), ("learned", "learned")):
+        character, byte = card[key]["nats_per_character"], card[key]["nats_per_byte"]
+        lines.append(
+            f"shakespeare-64, {name}: {character:.4f} nats a character (card: {character}), "
+            f"{byte:.4f} a byte (card: {byte}), {card[key]['characters']} characters\n"
+        )
+    assert card["held_out"] != card["learned"]
+    assert capsys.readouterr().out == "".join(lines)
     path = tmp_path / "shakespeare-64" / "card.json"
     boasting = json.loads(path.read_text(encoding="utf-8"))
     boasting["held_out"]["nats_per_character"] = 0.1
     path.write_text(json.dumps(boasting), encoding="utf-8")
     main(["losses", "shakespeare-64", "--data", str(corpus)])
-    assert f"{character:.4f} nats a character (card: 0.1)" in capsys.readouterr().out
+    true = card["held_out"]["nats_per_character"]
+    assert f"held out: {true:.4f} nats a character (card: 0.1)" in capsys.readouterr().out
 
 
 def test_a_corpus_is_found_in_its_folder(tmp_path):
