@@ -10,7 +10,14 @@ import threading
 from functools import cache
 from pathlib import Path
 
-from model.checkpoint import NAMES, Checkpoint, load_checkpoint, load_gpt2
+from model.checkpoint import (
+    CONFIG,
+    NAMES,
+    Checkpoint,
+    check_vocabulary,
+    load_checkpoint,
+    load_gpt2,
+)
 from model.errors import GPT2FilesError
 from model.tokenizer import Tokenizer, gpt2_tokenizer
 from playground import input_errors as errors
@@ -32,7 +39,9 @@ def add_own(folder_or_hub_name: str) -> str:
     if os.path.isdir(folder_or_hub_name) or folder_or_hub_name in NAMES:
         checkpoint = load_checkpoint(folder_or_hub_name)
     else:
-        checkpoint = Checkpoint(load_gpt2(folder_or_hub_name), gpt2_tokenizer(), {"name": name})
+        gpt, tokenizer = load_gpt2(folder_or_hub_name), gpt2_tokenizer()
+        check_vocabulary(tokenizer, gpt.config, Path(folder_or_hub_name), CONFIG)
+        checkpoint = Checkpoint(gpt, tokenizer, {"name": name})
     own[name] = checkpoint
     return name
 

@@ -11,7 +11,7 @@ from lessons.grading import parse_number
 from model.errors import PlaygroundError
 from playground import input_errors as errors
 from playground import models
-from playground.gpt import text
+from playground.gpt import text, timing
 from playground.gpt.presets import PRESETS, preset_state
 from playground.gpt.state import (
     MAX_PROMPT,
@@ -73,7 +73,7 @@ def set_prompt(state: GptState, prompt: str) -> GptState:
         raise errors.TextLongError(found=len(prompt), most=MAX_PROMPT)
     if prompt == state.prompt:
         return state
-    return cleared(state).but(prompt=prompt, open=None, pins=[], merges=0)
+    return cleared(state).but(prompt=prompt, open=None, pins=[], merges=0, measured=None)
 
 
 def set_number(state: GptState, key: str, value: Any) -> GptState:
@@ -184,7 +184,7 @@ def restore(state: GptState, action: Action) -> GptState:
 
 def measure(state: GptState, action: Action) -> GptState:
     """Time the cache anew."""
-    return state.but(measured=state.measured % 9999 + 1)
+    return state.but(measured=timing.measured(state.model, state.prompt))
 
 
 def open_(state: GptState, action: Action) -> GptState:

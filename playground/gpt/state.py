@@ -37,7 +37,7 @@ class GptState:
     out_heads: list[list[int]] = field(default_factory=list)  # [layer, head] left out
     out_blocks: list[int] = field(default_factory=list)
     merges: int = 0  # how many merges of the text are applied in the tokens section; 0: all
-    measured: int = 0  # how often the cache was timed; 0: not yet
+    measured: list | None = None  # tokens a second with the cache and without, and their length
     preset: str = ""
     bad: dict[str, str] = field(default_factory=dict)
 
@@ -59,7 +59,6 @@ RANGES: dict[str, tuple[int, int]] = {
     "layer": (0, 999),
     "head": (0, 999),
     "merges": (0, 9999),
-    "measured": (0, 9999),
 }
 NUMBERS: dict[str, tuple[float, float]] = {
     "temperature": (0.0, MAX_TEMPERATURE),
@@ -120,6 +119,10 @@ def check_field(name: str, value: Any) -> Any:
     elif name == "pins":
         ok = isinstance(value, list) and len(value) <= MAX_PINS
         need(ok and all(map(is_cell, value)), f"≤ {MAX_PINS}")
+    elif name == "measured":
+        ok = value is None or (isinstance(value, list) and len(value) == 3)
+        rates = ok and all(is_number(n) and 0 < n < 1e9 for n in value or ())
+        need(rates, "[with, without, length]")
     elif name == "out_heads":
         ok = isinstance(value, list) and len(value) <= 999
         pairs = ok and all(isinstance(p, list) and len(p) == 2 for p in value)

@@ -221,7 +221,9 @@ def field(state: GptState, lang: str, key: str, label: str) -> Html:
     low, high = NUMBERS.get(key) or RANGES[key]
     message, extra = "", ""
     if wrong is not None:
-        told = esc(WRONG(lang, found=wrong[:24], low=f"{low:g}", high=f"{high:g}", kept=value))
+        told = esc(
+            WRONG(lang, found=wrong[:24], low=f"{low:.10g}", high=f"{high:.10g}", kept=value)
+        )
         message = f'<span class="msg" role="alert" id="bad-{key}">{told}</span>'
         extra = f' aria-invalid="true" aria-describedby="bad-{key}"'
     return Html(

@@ -16,7 +16,7 @@ from playground import models
 from playground.gpt import text
 from playground.gpt.actions import ACTIONS, apply
 from playground.gpt.presets import PRESETS, preset_state
-from playground.gpt.state import MAX_PROMPT, MAX_WRITTEN, GptState
+from playground.gpt.state import MAX_PROMPT, MAX_WRITTEN, NUMBERS, RANGES, GptState
 from playground.gpt_api import until_end
 from playground.stage import act
 from tests.playground.test_gpt_state import PROMPTS, THERE, random_gpt_states
@@ -209,6 +209,7 @@ def test_what_is_no_setting_stays_beside_its_message(key, typed):
         assert not reply["notice"]
         message = reply["html"].split('role="alert"')[1].split("</span>")[0]
         assert words in message
+        assert f"{(NUMBERS.get(key) or RANGES[key])[1]:.10g}" in message  # not 2.14748e+09
         assert "<b>" not in message
 
 

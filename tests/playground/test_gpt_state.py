@@ -10,12 +10,13 @@ from functools import cache
 import pytest
 
 from model.checkpoint import NAMES, SHIPPED, load_checkpoint
-from model.errors import PlaygroundError
+from model.errors import CheckpointFileError, PlaygroundError
 from playground import models
 from playground.gpt.presets import PRESETS, preset_state
 from playground.gpt.state import MAX_PROMPT, MAX_WRITTEN, SECTIONS, GptState, from_json
 from playground.input_errors import LinkError, UnknownNameError
 from playground.stage import act
+from tests.model.small import with_theirs
 from tests.playground.test_state import HALF, JUNK, nested, sentences
 
 THERE = [name for name in NAMES if (SHIPPED / name / "model.safetensors").is_file()]
@@ -68,6 +69,7 @@ def random_gpt_states(count: int = 60, model: str = "shakespeare-64") -> tuple[G
                 out_heads=rng.sample(heads, rng.choice([0, 0, 1, 3])),
                 out_blocks=rng.sample(range(config.n_layer), rng.choice([0, 0, 1])),
                 merges=rng.choice([0, 1, 7, 9999]),
+                measured=rng.choice([None, [1234.5, 99.75, 128]]),
                 bad=rng.choice([{}, {"set:seed": "x<b>"}, {"set:top_p": "1,234"}]),
             )
         )
@@ -130,7 +132,8 @@ OFTEN = {"model": "shakespeare-64", "prompt": "ROMEO:"}
         ({"out_heads": [[0, -1]]}, "out_heads"), ({"out_heads": [[0, "1"]]}, "out_heads"), ({"out_heads": [0]}, "out_heads"),
         ({"out_heads": [[0, 0]] * 1000}, "out_heads"), ({"out_heads": ["ab"]}, "out_heads"),
         ({"out_blocks": {}}, "out_blocks"), ({"out_blocks": [-1]}, "out_blocks"), ({"out_blocks": [[0]]}, "out_blocks"), ({"out_blocks": [0] * 1000}, "out_blocks"),
-        ({"merges": -1}, "merges"), ({"merges": 10_000}, "merges"), ({"merges": 2.0}, "merges"), ({"measured": -1}, "measured"), ({"measured": 10_000}, "measured"),
+        ({"merges": -1}, "merges"), ({"merges": 10_000}, "merges"), ({"merges": 2.0}, "merges"), ({"measured": 1}, "measured"), ({"measured": [1, 2]}, "measured"),
+        ({"measured": [1, 0, 9]}, "measured"), ({"measured": [1, "2", 9]}, "measured"), ({"measured": [1, 10**400, 9]}, "measured"), ({"measured": [1, float("nan"), 9]}, "measured"),
         ({"preset": None}, "preset"), ({"preset": "x" * 201}, "preset"), ({"bad": []}, "bad"), ({"bad": {"a": 1}}, "bad"),
         ({"bad": {"a": "x" * 201}}, "bad"), ({"bad": {str(n): "" for n in range(17)}}, "bad"), ({"bad": {HALF: ""}}, "bad"),
     ],
@@ -168,6 +171,22 @@ def test_an_unknown_model_is_refused_and_those_there_are_named(name):
         from_json({"prompt": "", "model": name})
     for sentence in sentences(refusal.value):
         assert "shakespeare | shakespeare-64" in sentence
+
+
+def test_a_model_of_another_vocabulary_is_refused_also_from_the_hub(tmp_path, monkeypatch):
+    """Its files as they were fetched; its tokens would have no rows in the model."""
+    monkeypatch.setenv("ATTENTION_PLAYGROUND_CACHE", str(tmp_path))
+    monkeypatch.setattr(models, "gpt2_tokenizer", lambda: models.checkpoint("korean").tokenizer)
+    for vocab_size in (11, 2048):
+        _, theirs = with_theirs(vocab_size=vocab_size)
+        theirs.save_pretrained(tmp_path / f"someone--tiny{vocab_size}")
+    with pytest.raises(CheckpointFileError) as refusal:
+        models.add_own("someone/tiny11")
+    for sentence in sentences(refusal.value):
+        assert "2048 tokens ≠ vocab_size 11" in sentence
+    assert models.own == {}
+    assert models.add_own("someone/tiny2048") == "tiny2048"
+    del models.own["tiny2048"]
 
 
 def test_places_that_a_smaller_model_does_not_have_are_brought_inside():
