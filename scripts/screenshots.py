@@ -46,6 +46,7 @@ SHOTS = (
     Shot("multi-head", "multi-head", until=".boxes"),
     Shot("dot-product", "dot-product"),
     Shot("gpt", "gpt", write=True),
+    Shot("gpt-ko", "gpt", lang="ko", example="korean", write=True),
     Shot("gpt-heads", "gpt", example="heads", lang="ko"),
     Shot("phone", "dot-product", lang="ko", phone=True),
 )
@@ -116,14 +117,16 @@ def take(browser: Browser, url: str, shot: Shot, path: Path) -> None:
     page.click(f'button[role=tab][data-tab-id="{shot.tab}"]')
     stage = page.locator(f"#stage-{shot.tab}")
     stage.locator("table").first.wait_for()
-    if shot.write:
-        stage.locator("button.pri").click()
-        stage.locator(".piece.p").nth(39).wait_for()
-        stage.locator(".piece.p").nth(8).click()
-        stage.locator(".piece.p.sel").wait_for()
     if shot.example:
         stage.locator(f'.chip[data-do*="{shot.example}"]').click()
         stage.locator(f'.chip[data-do*="{shot.example}"][aria-pressed=true]').wait_for()
+    if shot.write:
+        stage.locator("button.pri").click()
+        pieces = stage.locator(".piece.p")
+        pieces.nth(3).wait_for()
+        stage.locator("[data-more]").wait_for(state="detached")
+        pieces.nth(min(8, pieces.count() // 2)).click()
+        stage.locator(".piece.p.sel").wait_for()
     tidy(page)
     picture = {"path": path, "full_page": True}
     if shot.until:
