@@ -9,29 +9,34 @@ explanation can claim what the model did not do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from playground.arithmetic import (
-    Exp,
     Explanation,
-    Frac,
     Num,
     add_up,
     cell,
     column_of,
-    divide,
     equal,
     over,
     products,
     row_of,
     total,
 )
+from playground.explain_weights import (
+    Candidate,
+    future_sum,
+    kept,
+    kept_share,
+    row_sum,
+    share_of,
+    softmax_column,
+    softmax_row,
+    zeroed,
+)
 from playground.flow import Flow, Matrix
-
-Candidate = Callable[[Flow, Matrix, int, int], "Explanation | None"]
 
 
 def explain(flow: Flow, m: Matrix, i: int, j: int) -> Explanation:
@@ -148,86 +153,7 @@ def constant(value: float) -> Candidate:
     return candidate
 
 
-# weights
-
-
-def softmax_of(nums: list[Num], chosen: int) -> Explanation:
-    """e^s over the sum of all e^s; masked scores (e^−∞ = 0) are left out of the sum."""
-    seen = [n for n in nums if n.value != -math.inf]
-    if not seen or any(math.isnan(n.value) for n in nums):
-        return over([Num(0.0)], [Num(0.0)], math.nan)
-    high = max(n.value for n in seen)
-    shift = high if max(abs(n.value) for n in seen) > 30 else 0.0
-    powers = [math.exp(n.value - shift) for n in seen]
-    mine = nums[chosen]
-    if mine.value == -math.inf:
-        return over([Exp(mine)], [*total([[Exp(n, shift)] for n in seen])], 0.0)
-    power, denominator = math.exp(mine.value - shift), add_up(powers)
-    first = Frac([Exp(mine, shift)], total([[Exp(n, shift)] for n in seen]))
-    second = Frac([Num(power)], total([[Num(p)] for p in powers]))
-    return Explanation([first, "=", second], power / denominator)
-
-
-def softmax_row(name: str) -> Candidate:
-    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
-        scores = flow.get(name, m.head)
-        return softmax_of(row_of(scores, i), j) if scores else None
-
-    return candidate
-
-
-def softmax_column(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
-    scores = flow.get("masked", m.head)
-    return softmax_of(column_of(scores, j), i) if scores else None
-
-
-def share_of(name: str) -> Candidate:
-    """A number over the sum of its row; −∞ counts as nothing."""
-
-    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
-        source = flow.get(name, m.head)
-        if source is None:
-            return None
-        row = [n for n in row_of(source, i) if n.value != -math.inf]
-        top = cell(source, i, j)
-        top = Num(0.0) if top.value == -math.inf else top
-        # Summed as the mistake sums it: near 0, another order of adding is another number.
-        bottom = source.values.masked_fill(source.values == -math.inf, 0.0).sum(dim=-1)[i]
-        return over([top], total([[n] for n in row]), divide(top.value, float(bottom)))
-
-    return candidate
-
-
-# dropout, output, and what follows the heads
-
-
-def kept(by_p: bool = False) -> Candidate:
-    """weight × 1 or 0, ÷ (1 − p); with `by_p` ÷ p, the mistake."""
-
-    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
-        weight, keep = cell(flow.get("weights", m.head), i, j), flow.facts.get("keep")
-        if weight is None or keep is None:
-            return None
-        alive = float(keep[m.head][i, j] if keep.dim() == 3 else keep[i, j])
-        p = flow.facts["dropout"]
-        bottom = [Num(p)] if by_p else ["1 −", Num(p)]
-        return over(
-            [weight, "×", Num(alive)], bottom, weight.value * alive / (p if by_p else 1 - p)
-        )
-
-    return candidate
-
-
-def kept_share(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
-    weights, keep = flow.get("weights", m.head), flow.facts.get("keep")
-    if weights is None or keep is None:
-        return None
-    alive = keep[m.head] if keep.dim() == 3 else keep
-    row = [n for n, k in zip(row_of(weights, i), alive[i].tolist(), strict=True) if k]
-    mine, one = cell(weights, i, j), float(alive[i, j])
-    bottom = total([[n] for n in row]) or [Num(0.0)]
-    value = divide(mine.value * one, add_up(n.value for n in row))
-    return over([mine, "×", Num(one)], bottom, value)
+# output, and what follows the heads
 
 
 def weighted_sum(values: str, weights: tuple[str, ...] = ("dropped", "weights")) -> Candidate:
@@ -285,38 +211,6 @@ def mixed(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
     if concat is None or w is None:
         return None
     return products(row_of(concat, i), w_column("w_out", w, j))
-
-
-def row_sum(name: str) -> Candidate:
-    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
-        weights = flow.get(name)
-        if weights is None or j != 0:
-            return None
-        nums = row_of(weights, i)
-        return Explanation(total([[n] for n in nums]), add_up(n.value for n in nums))
-
-    return candidate
-
-
-def future_sum(name: str) -> Candidate:
-    def candidate(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
-        weights = flow.get(name)
-        if weights is None or j != 1:
-            return None
-        nums = row_of(weights, i)[i + 1 :] or [Num(0.0)]
-        return Explanation(total([[n] for n in nums]), add_up(n.value for n in nums))
-
-    return candidate
-
-
-def zeroed(flow: Flow, m: Matrix, i: int, j: int) -> Explanation | None:
-    """Softmax over all of a row, then 0 above the diagonal."""
-    scaled = flow.get("scaled", m.head)
-    if scaled is None:
-        return None
-    if j > i:
-        return Explanation([Num(0.0)], 0.0)
-    return softmax_of(row_of(scaled, i), j)
 
 
 CANDIDATES: dict[str, list[Candidate]] = {

@@ -1,64 +1,16 @@
-"""Numbers and matrices as HTML.
-
-Everything a person typed goes through `esc`; the result is marked as `Html`,
-and only `Html` is ever joined into a page.
-"""
+"""Matrices and sums as HTML."""
 
 from __future__ import annotations
 
-import json
 import math
-from html import escape
-from typing import Any
 
-from model.errors import PlaygroundError
 from playground.arithmetic import Exp, Explanation, Frac, Num, Source
+from playground.explain_weights import DIGITS, Power
 from playground.flow import Flow, Matrix, groups
-from playground.reading import read_number, typed
+from playground.html import Html, action, apart, esc, join, number
 from playground.state import State
-from playground.words import Words
-
-HUES = 8  # tokens and heads have eight hues, then labels alone
-
-
-class Html(str):
-    """Text that is already HTML."""
-
-    __slots__ = ()
-
-
-def esc(text: object) -> Html:
-    """Text made safe for HTML and for attributes; `Html` stays as it is."""
-    return text if isinstance(text, Html) else Html(escape(str(text), quote=True))
-
-
-def join(*parts: str) -> Html:
-    return Html("".join(esc(part) for part in parts))
-
-
-def action(do: str, **fields: Any) -> Html:
-    """The attribute by which a button asks the server for something."""
-    return Html(f'data-do="{escape(json.dumps({"do": do, **fields}))}"')
-
-
-def number(value: float, digits: int = 2) -> str:
-    """A number as the tables show it: two decimals, a true minus, −∞ and NaN written.
-
-    >>> number(-0.2), number(0.0), number(float("-inf")), number(-0.0001), number(123456.0)
-    ('−0.20', '0', '−∞', '−0.00', '1.235e+05')
-
-    What is not 0 but too small to be anything but rounding is written "≈0".
-    """
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value == 0:
-        return "0"
-    if abs(value) < 1e-12:
-        return "≈0"
-    text = f"{value:.3e}" if abs(value) >= 1e5 else f"{value:.{digits}f}"
-    return text.replace("-", "−")
+from playground.table_cells import HUES, asked_cell, input_cell, read_cell
+from playground.words import LANGUAGES, Words
 
 
 def token_label(state: State, index: int) -> Html:
@@ -137,13 +89,6 @@ def wrong_badge(m: Matrix, lang: str, first_wrong: bool) -> Html:
     return Html(f'<em class="badge">{esc(FIRST_WRONG(lang, d=apart(m.differs)))}</em>')
 
 
-def apart(d: float) -> str:
-    """A distance between numbers: "NaN" where one of them is, "∞" beside ±∞."""
-    if not math.isfinite(d):
-        return number(d)
-    return f"{d:.4f}" if d >= 5e-5 else f"{d:.1e}".replace("-", "−")
-
-
 def header_row(m: Matrix, state: State, lang: str) -> str:
     cells = []
     if m.headers:
@@ -219,100 +164,72 @@ def body_rows(
     return rows
 
 
-def read_cell(m: Matrix, i: int, j: int, value: float, largest: float, mark: str) -> str:
-    """A number that the model computed: a button to its glass box, coloured by its size."""
-    own = f" h{(j // m.heads_columns) % HUES}" if m.heads_columns else ""
-    focus = "0" if (i, j) == (0, 0) or " sel" in mark else "-1"
-    place = f'data-row="{i}" data-col="{j}" tabindex="{focus}"'
-    if value == -math.inf or (m.causal and value == 0 and j > i):
-        return f'<td {place} class="masked{mark}{own}">{number(value)}</td>'
-    if not math.isfinite(value):
-        return f'<td {place} class="nan{mark}{own}">{number(value)}</td>'
-    if m.kind == "weight":
-        p = min(abs(value), 1.0) * 88
-        deep = p > 72  # there black and white read equally well, on either paper
-        kind = "neg" if value < 0 else "w deep" if deep else "w"
-        p = min(p, 62) if value < 0 else p
-    else:
-        p = abs(value) / largest * 62
-        kind = "in" if m.kind == "input" else "neg" if value < 0 else "pos"
-    return (
-        f'<td {place} class="{kind}{mark}{own}" style="--p:{p:.0f}%">{number(value, m.digits)}</td>'
-    )
-
-
-def input_cell(m: Matrix, state: State, lang: str, i: int, j: int, value: float, mark: str) -> str:
-    """A number that a person types; what cannot be read stays visible with its message."""
-    key = f"{m.name}:{m.head}:{i}:{j}"
-    wrong = state.bad.get(key)
-    shown = wrong if wrong is not None else typed(value)
-    extra, message = "", ""
-    if wrong is not None:
-        text = why_bad(m, wrong, value, lang)
-        ident = f"bad-{m.name}-{m.head}-{i}-{j}"
-        extra = f' aria-invalid="true" aria-describedby="{ident}"'
-        message = f'<span class="msg" role="alert" id="{ident}">{esc(text)}</span>' if text else ""
-    label = f"{m.symbol.replace('_', ' ')} [{i + 1}, {j + 1}]"
-    bad = " bad" if message else ""
-    return (
-        f'<td data-row="{i}" data-col="{j}" class="edit{mark}{bad}">'
-        f'<input value="{esc(shown)}" title="{value!r}" aria-label="{esc(label)}"{extra} autocomplete="off">{message}</td>'
-    )
-
-
-def why_bad(m: Matrix, text: str, value: float, lang: str) -> str:
-    """The message beside a cell; none while a number is only half typed."""
-    if text.strip() in ("-", "−", "+", ".", ",", "-.", "−."):
-        return ""
-    try:
-        read_number(text, value, weight=m.name.startswith("weights"))
-    except PlaygroundError as error:
-        return error.text(lang)
-    return ""
-
-
-def asked_cell(i: int, j: int, state: State, lang: str) -> str:
-    label = esc(YOUR_ANSWER(lang))
-    return (
-        f'<td data-row="{i}" data-col="{j}" class="pred"><input data-answer '
-        f'value="{esc(state.answer)}" aria-label="{label}" placeholder="?" autocomplete="off"></td>'
-    )
-
-
-YOUR_ANSWER = Words("your prediction", "예측한 값")
-
-
-def parts_html(parts: list, own: Source | None = None) -> str:
+def parts_html(parts: list) -> Html:
     """An explanation written out; numbers that stand in cells are underlined."""
     out = []
     for part in parts:
         if isinstance(part, Num):
             out.append(num_html(part))
         elif isinstance(part, Exp):
-            shift = f" − {number(part.shift, 4)}" if part.shift else ""
-            out.append(f"<span>e<sup>{num_html(part.num)}{shift}</sup></span>")
+            shift = f" − {bracketed(part.shift)}" if part.shift else ""
+            power = num_html(part.num, bare=True)  # raised, a minus needs no brackets
+            out.append(f"<span>e<sup>{power}{shift}</sup></span>")
         elif isinstance(part, Frac):
             top, bottom = parts_html(part.top), parts_html(part.bottom)
             out.append(f'<span class="frac"><span>{top}</span><span>{bottom}</span></span>')
         else:
             out.append(f"<span>{esc(part)}</span>")
-    return " ".join(out)
+    return Html(" ".join(out))
 
 
-def num_html(num: Num) -> str:
-    text = number(num.value, 4) if num.value != int_or_nan(num.value) else number(num.value, 0)
-    text = f"({text})" if num.value < 0 and math.isfinite(num.value) else text
+def num_html(num: Num, bare: bool = False) -> str:
+    digits = num.digits if isinstance(num, Power) else DIGITS
+    text = figure(num.value, digits) if bare else bracketed(num.value, digits)
     return f'<i class="c">{text}</i>' if num.source else f"<i>{text}</i>"
 
 
-def int_or_nan(value: float) -> float:
-    return float(int(value)) if math.isfinite(value) else math.nan
+def figure(value: float, digits: int = DIGITS) -> str:
+    """A number as sums show it: a whole one without decimals."""
+    return number(value, 0 if math.isfinite(value) and value == int(value) else digits)
 
 
-def explanation_html(e: Explanation, digits: int = 4) -> Html:
-    result = f"<b>{number(e.value, digits)}</b>"
+def bracketed(value: float, digits: int = DIGITS) -> str:
+    """A number that may follow a sign: a negative one in brackets."""
+    text = figure(value, digits)
+    return f"({text})" if value < 0 and math.isfinite(value) else text
+
+
+def explanation_html(e: Explanation, digits: int = DIGITS) -> Html:
+    result = Html(f"<b>{number(e.value, digits)}</b>")
     if not e.parts:
-        return Html(result)
-    if e.parts[-1:] and len(e.parts) == 1 and isinstance(e.parts[0], Num):
-        return Html(f"{parts_html(e.parts)} → {result}")
-    return Html(f"{parts_html(e.parts)} <span>=</span> {result}")
+        return result
+    if len(e.parts) == 1 and isinstance(e.parts[0], Num):
+        return join(parts_html(e.parts), " → ", result)
+    return join(parts_html(e.parts), Html(" <span>=</span> "), result, why_shifted(e.parts))
+
+
+def why_shifted(parts: list) -> Html:
+    """Why the exponents of a softmax are lessened: in both languages, the page's own is shown."""
+    shift = shift_of(parts)
+    if not shift:
+        return Html("")
+    said = {lang: esc(SHIFTED(lang, high=figure(shift))) for lang in LANGUAGES}
+    spans = "".join(f'<span class="{lang}">{text}</span>' for lang, text in said.items())
+    return Html(f'<small class="why">{spans}</small>')
+
+
+def shift_of(parts: list) -> float:
+    """What the exponents in a sum are lessened by; 0 where they are not."""
+    for part in parts:
+        if isinstance(part, Exp) and part.shift:
+            return part.shift
+        if isinstance(part, Frac) and (found := shift_of([*part.top, *part.bottom])):
+            return found
+    return 0.0
+
+
+SHIFTED = Words(
+    "The largest of the scores ({high}) is subtracted in every exponent: the quotient stays the same, "
+    "and the powers get digits to read.",
+    "모든 지수에서 가장 큰 점수({high})를 뺐습니다. 몫은 그대로이고, 거듭제곱이 읽기 좋은 크기가 됩니다.",
+)
