@@ -36,12 +36,13 @@ def attention_weights(trace: ModelTrace) -> Tensor:
 
 
 @torch.no_grad()
-def logit_lens(gpt: GPT, trace: ModelTrace) -> Tensor:
+def logit_lens(gpt: GPT, trace: ModelTrace, places: slice = slice(None)) -> Tensor:
     """What the stream would say if it ended after each block: `(n_layer, T, V)` probabilities.
 
-    softmax(lm_head(ln_f(resid_post)))
+    softmax(lm_head(ln_f(resid_post))), at these places of the text alone: a large
+    vocabulary makes each of them large.
     """
-    streams = torch.cat([block.resid_post for block in trace.blocks])  # (n_layer, T, C)
+    streams = torch.cat([block.resid_post[:, places] for block in trace.blocks])  # (n_layer, T, C)
     return gpt.lm_head(gpt.ln_f(streams)).softmax(dim=-1)
 
 
@@ -107,14 +108,19 @@ def without(
 
 @torch.no_grad()
 def each_head_left_out(gpt: GPT, ids: list[int]) -> Tensor:
-    """The next token's logits without each single head, `(n_layer, n_head, V)`: all in one batch."""
-    L, nh = gpt.config.n_layer, gpt.config.n_head
-    keep = torch.ones(L, L * nh, nh)
-    for layer in range(L):
-        for head in range(nh):
-            keep[layer, layer * nh + head, head] = 0
-    idx = torch.tensor([ids]).expand(L * nh, -1)
-    return gpt(idx, keep_heads=keep)[:, -1].view(L, nh, -1)
+    """The next token's logits without each single head, `(n_layer, n_head, V)`.
+
+    A layer's heads in one batch, which begins there: what lies below stays as it was.
+    """
+    nh = gpt.config.n_head
+    found = []
+    for layer, whole in enumerate(trace_of(gpt, ids).blocks):
+        x = whole.resid_pre.expand(nh, -1, -1)  # (1, T, C) -> (nh, T, C)
+        x = gpt.blocks[layer](x, keep_heads=1 - torch.eye(nh))
+        for block in gpt.blocks[layer + 1 :]:
+            x = block(x)
+        found.append(gpt.lm_head(gpt.ln_f(x[:, -1])))  # (nh, C) -> (nh, V)
+    return torch.stack(found)
 
 
 def surprise(before: Tensor, after: Tensor) -> Tensor:

@@ -76,7 +76,7 @@ def inspect_prompt(prompt: str, model: str) -> dict:
     if len(ids) > limit:
         raise TooLongError(length=len(ids), block_size=limit)
     trace = trace_of(chosen.gpt, ids)
-    lens = logit_lens(chosen.gpt, trace)[:, -1]  # (n_layer, T, V) -> (n_layer, V)
+    lens = logit_lens(chosen.gpt, trace, slice(-1, None))[:, 0]  # (n_layer, 1, V) -> (n_layer, V)
     return {
         "pieces": pieces(tokenizer, ids),
         "weights": attention_weights(trace).tolist(),

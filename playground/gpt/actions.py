@@ -73,7 +73,7 @@ def set_prompt(state: GptState, prompt: str) -> GptState:
         raise errors.TextLongError(found=len(prompt), most=MAX_PROMPT)
     if prompt == state.prompt:
         return state
-    return cleared(state).but(prompt=prompt, open=None, pins=[], merges=0, measured=None)
+    return cleared(state).but(prompt=prompt, open=None, pins=[], merges=None, measured=None)
 
 
 def set_number(state: GptState, key: str, value: Any) -> GptState:

@@ -13,7 +13,7 @@ from model.looking import LOCAL, PATTERNS, attention_weights, even_patterns, pat
 from playground.flow import Flow, attention_matrices, qkv_matrices
 from playground.glass import glass_boxes, lit_cells
 from playground.gpt.look import LOOK, labels, looked, trace
-from playground.gpt.parts import head_name, percent, picture
+from playground.gpt.parts import EMPTY, head_name, percent, picture, tokens
 from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint
 from playground.render import Hidden, Html, action, esc, matrix, number
@@ -43,15 +43,16 @@ def section(state: GptState, lang: str) -> Html:
 
 
 def note(state: GptState, lang: str) -> Html:
-    """What part of the text is read."""
-    told = NOTE(lang, n=len(looked(state)), most=LOOK)
-    rows = f" {ROWS(lang)}" if state.section == "heads" else ""
-    return Html(f'<p class="told">{esc(told + rows)}</p>')
+    """What part of the text is looked at."""
+    said = [NOTE(lang, tokens=tokens(lang, len(looked(state))), most=LOOK), ROWS(lang)]
+    if not state.prompt:
+        said.insert(0, EMPTY(lang))
+    return Html(f'<p class="told">{esc(" ".join(said))}</p>')
 
 
 NOTE = Words(
-    "Looked at: the last {n} tokens of the text (at most {most}), as if it began there.",
-    "글의 마지막 토큰 {n}개를 봅니다(최대 {most}개). 글이 거기서 시작하는 것처럼 읽습니다.",
+    "Looked at: {tokens} at the end of the text (at most {most}), as if it began there.",
+    "글 끝의 {tokens}를 봅니다(최대 {most}개). 글이 거기서 시작하는 것처럼 읽습니다.",
 )
 ROWS = Words("Rows look, columns are looked at.", "행이 보는 쪽, 열이 보이는 쪽입니다.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from playground.gpt.look import read, window
 from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint, piece
 from playground.render import Html, action, esc
@@ -67,6 +68,33 @@ def picture(weights: Tensor, label: str) -> Html:
 
 
 LEVELS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+
+
+def tokens(lang: str, n: int) -> str:
+    return (ONE_TOKEN if n == 1 else TOKENS)(lang, n=n)
+
+
+ONE_TOKEN = Words("{n} token", "토큰 {n}개")
+TOKENS = Words("{n} tokens", "토큰 {n}개")
+EMPTY = Words("An empty text is read as one line break.", "빈 글은 줄바꿈 하나로 읽습니다.")
+
+
+def reading(state: GptState, lang: str) -> Html:
+    """What the prediction is made from: all that the model reads, or as much as is traced."""
+    n, whole = len(read(state)), len(window(state))
+    said = READ(lang, tokens=tokens(lang, n)) if n == whole else PART(lang, n=n, whole=whole)
+    empty = "" if state.prompt else f"{EMPTY(lang)} "
+    return Html(f'<p class="told">{esc(empty + said)}</p>')
+
+
+READ = Words(
+    "Read: {tokens} at the end of the text, all that the model reads to predict the next one.",
+    "글 끝의 {tokens}를 읽습니다. 모델이 다음 토큰을 예측할 때 읽는 전부입니다.",
+)
+PART = Words(
+    "Read: {n} tokens at the end of the text, as if it began there. The model itself reads {whole}.",
+    "글 끝의 토큰 {n}개를 글이 거기서 시작하는 것처럼 읽습니다. 모델은 토큰 {whole}개를 읽습니다.",
+)
 
 
 def head_name(lang: str, layer: int, head: int) -> str:

@@ -36,7 +36,7 @@ class GptState:
     pins: list[list] = field(default_factory=list)
     out_heads: list[list[int]] = field(default_factory=list)  # [layer, head] left out
     out_blocks: list[int] = field(default_factory=list)
-    merges: int = 0  # how many merges of the text are applied in the tokens section; 0: all
+    merges: int | None = None  # of the text, applied in the tokens section; None: all
     measured: list | None = None  # tokens a second with the cache and without, and their length
     preset: str = ""
     bad: dict[str, str] = field(default_factory=dict)
@@ -97,6 +97,8 @@ def check_field(name: str, value: Any) -> Any:
     def whole(n: Any, most: int) -> bool:
         return type(n) is int and 0 <= n <= most
 
+    if name == "merges" and value is None:
+        return None
     if name in RANGES:
         low, high = RANGES[name]
         need(type(value) is int and low <= value <= high, f"{low} … {high}")

@@ -8,11 +8,10 @@ from torch import Tensor
 
 from model.looking import each_head_left_out, surprise, without
 from playground import models
-from playground.gpt.heads import note
-from playground.gpt.look import labels, looked
-from playground.gpt.parts import LAYER, best_list, do, head_name
+from playground.gpt.look import read
+from playground.gpt.parts import LAYER, best_list, do, head_name, reading
 from playground.gpt.state import GptState
-from playground.gpt.text import checkpoint
+from playground.gpt.text import checkpoint, pieces_of
 from playground.render import Html, action, esc, number
 from playground.words import Words
 
@@ -20,13 +19,13 @@ RANKED = 5
 
 
 def section(state: GptState, lang: str) -> Html:
-    gpt, ids = checkpoint(state).gpt, looked(state)
+    gpt, ids = checkpoint(state).gpt, read(state)
     right = without(gpt, ids)
     out = [(layer, head) for layer, head in state.out_heads]
     shown = without(gpt, ids, out, state.out_blocks)
     moved = ranking(state.model, tuple(ids))  # (n_layer, n_head)
     return Html(
-        f"{note(state, lang)}{effect(state, right, shown, lang)}"
+        f"{reading(state, lang)}{effect(state, right, shown, lang)}"
         f"{table(state, moved, lang)}{ranked(moved, lang)}{blocks(state, lang)}"
     )
 
@@ -54,7 +53,8 @@ def effect(state: GptState, right: Tensor, shown: Tensor, lang: str) -> Html:
             f'<p class="sentence">{esc(FAR(lang, d=number(float(surprise(right, shown)), 4)))}</p>'
         )
         back = do(BACK(lang), "restore")
-    title = AFTER(lang, token=labels(state)[-1])
+    (last,) = pieces_of(state, read(state)[-1:])
+    title = AFTER(lang, token=last)
     return Html(
         f'<figure class="m"><figcaption><b>{esc(title)}</b>{back}</figcaption>'
         f'<div class="scroll"><table class="list lens">{body}</table></div></figure>{far}'

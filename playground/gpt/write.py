@@ -9,7 +9,7 @@ from playground.arithmetic import Explanation, Frac
 from playground.controls import group
 from playground.flow import Matrix
 from playground.gpt import text
-from playground.gpt.parts import best, chip, do, percent
+from playground.gpt.parts import EMPTY, best, chip, do, percent, tokens
 from playground.gpt.state import MAX_WRITTEN, NUMBERS, RANGES, GptState
 from playground.render import Html, action, esc, explanation_html, number
 from playground.words import Words
@@ -30,28 +30,32 @@ def buttons(state: GptState, lang: str) -> Html:
         more = f"<span data-more hidden {action('more')}></span>"
         return Html(
             f'<div class="row bar">{do(STOP(lang), "stop", "pri")}'
-            f'<span class="kick">{esc(LEFT(lang, n=state.left))}</span>{more}</div>'
+            f'<span class="kick">{esc(LEFT(lang, tokens=tokens(lang, state.left)))}</span>{more}</div>'
         )
     ended = text.ended(state)
     label = ANEW if ended else ON if state.written else WRITE
     full = len(state.written) >= MAX_WRITTEN and not ended
-    start = "" if full else do(label(lang, n=state.count), "write", "pri")
+    start = (
+        ""
+        if full
+        else do(label(lang, n=state.count, tokens=tokens(lang, state.count)), "write", "pri")
+    )
     told = FULL(lang, most=MAX_WRITTEN) if full else ENDED(lang) if ended else ""
     note = f'<span class="kick">{esc(told)}</span>' if told else ""
     clear = do(CLEAR(lang), "clear") if state.written else ""
     return Html(f'<div class="row bar">{start}{clear}{note}</div>')
 
 
-WRITE = Words("Write {n} tokens", "토큰 {n}개 쓰기")
+WRITE = Words("Write {tokens}", "{tokens} 쓰기")
 ON = Words("Write {n} more", "{n}개 더 쓰기")
-ANEW = Words("Write afresh: {n} tokens at most", "새로 쓰기: 토큰 최대 {n}개")
+ANEW = Words("Write afresh: at most {tokens}", "새로 쓰기: 최대 {tokens}")
 ENDED = Words(
     "The model ended its text here. Another seed may write another one.",
     "모델이 여기서 글을 끝냈습니다. 시드를 바꾸면 다른 글이 나올 수 있습니다.",
 )
 STOP = Words("Stop", "멈추기")
 CLEAR = Words("Clear what was written", "쓴 것 지우기")
-LEFT = Words("writing; {n} tokens left", "쓰는 중입니다. {n}개 남았습니다")
+LEFT = Words("writing; {tokens} left", "쓰는 중입니다. {tokens} 남았습니다")
 FULL = Words(
     "{most} tokens are written, the most there is room for.", "쓸 수 있는 {most}개를 모두 썼습니다."
 )
@@ -74,7 +78,13 @@ def written(state: GptState, lang: str) -> Html:
         parts.append(chip(piece, p, attributes, "sel" if state.at == n else ""))
     window = text.checkpoint(state).gpt.config.block_size
     total = len(prompt) + len(state.written)
-    note = WINDOW(lang, total=total, window=window) if total > window else COUNT(lang, total=total)
+    note = (
+        WINDOW(lang, total=total, window=window)
+        if total > window
+        else COUNT(lang, tokens=tokens(lang, total))
+    )
+    if not state.prompt:
+        note = f"{EMPTY(lang)} {note}"
     return Html(
         f'<div class="written" aria-live="polite" aria-label="{esc(TEXT(lang))}">{"".join(parts)}</div>'
         f'<p class="told">{esc(note)}</p>'
@@ -83,8 +93,8 @@ def written(state: GptState, lang: str) -> Html:
 
 TEXT = Words("the text, token by token", "토큰별로 본 글")
 COUNT = Words(
-    "{total} tokens. Deeper colour: the model found the token more probable. Choose one to see its rivals.",
-    "토큰 {total}개입니다. 색이 짙을수록 모델이 더 그럴듯하게 본 토큰입니다. 하나를 고르면 경쟁하던 토큰들이 보입니다.",
+    "{tokens}. Deeper colour: the model found the token more probable. Choose one to see its rivals.",
+    "{tokens}입니다. 색이 짙을수록 모델이 더 그럴듯하게 본 토큰입니다. 하나를 고르면 경쟁하던 토큰들이 보입니다.",
 )
 WINDOW = Words(
     "{total} tokens; the model reads at most {window}. When its window is full, the earlier half is let go.",

@@ -225,6 +225,17 @@ def test_each_head_left_out_is_one_at_a_time():
             close(found[layer, head], without(gpt, IDS, [(layer, head)]))
 
 
+def test_only_the_last_place_is_asked_for_logits():
+    """A large vocabulary at every place of every head would fill the memory."""
+    gpt, sizes = small_gpt(n_layer=2, n_head=4), []
+    gpt.lm_head.register_forward_hook(lambda *found: sizes.append(found[-1].shape))
+    each_head_left_out(gpt, IDS)
+    assert sorted(sizes) == [(1, len(IDS), 19), (4, 19), (4, 19)]
+    trace = trace_of(gpt, IDS)
+    close(logit_lens(gpt, trace, slice(-1, None)), logit_lens(gpt, trace)[:, -1:])
+    assert (2, 1, 19) in sizes
+
+
 def test_surprise_is_the_kl_divergence_of_torch():
     torch.manual_seed(3)
     before, after = torch.randn(19) * 5, torch.randn(2, 4, 19) * 5

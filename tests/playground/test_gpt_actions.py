@@ -124,7 +124,7 @@ def test_after_a_text_that_ended_writing_begins_afresh(ending):
     assert all_written(full) == all_written(ending.but(written=[]))
     reply = act({"tab": "gpt", "lang": "en", "state": ending.to_json()})["html"]
     assert "The model ended its text here." in reply
-    assert "Write afresh: 12 tokens at most" in reply
+    assert "Write afresh: at most 12 tokens" in reply
     assert "12 more" not in reply
     assert "ended its text" not in act({"tab": "gpt", "state": SMALL.but(written=[50]).to_json()})["html"]  # fmt: skip
 

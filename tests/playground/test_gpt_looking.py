@@ -14,7 +14,8 @@ from model.checkpoint import Checkpoint
 from model.tokenizer import Tokenizer
 from playground import models
 from playground.explain import explain
-from playground.gpt import heads
+from playground.gpt import heads, text
+from playground.gpt.look import LOOK
 from playground.gpt.parts import LEVELS, percent
 from playground.gpt.state import GptState
 from playground.panel import panels
@@ -35,6 +36,7 @@ from tests.playground.test_gpt_sections import (
     page,
     read_ids,
     traced,
+    window_ids,
 )
 
 __all__ = ["offered"]  # the models of both files
@@ -209,11 +211,12 @@ def test_a_head_wider_than_the_toy_tab_is_not_offered(monkeypatch):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_layers_section_shows_lens_and_norms(name, prompt):
     state = GptState(model=name, prompt=prompt, section="layers")
-    gpt, trace = traced(state)
+    gpt, trace = traced(state, window_ids(state))
     root = page(state)
     found = grids(root)
     assert set(found) == {"norms"}
-    expected = looking.stream_norms(trace)
+    expected = looking.stream_norms(trace)[:, -LOOK:]
+    assert ("The table shows the last 32 tokens." in root.text) == (len(window_ids(state)) > LOOK)
     shown = cells(found["norms"])
     assert len(shown) == expected.numel()
     for (i, j), cell in shown.items():
@@ -224,8 +227,32 @@ def test_the_layers_section_shows_lens_and_norms(name, prompt):
     for row, probs in zip(rows, lens, strict=True):
         assert [g.text for g in row.all("span", "guess")] == guesses(state, probs)
     with torch.no_grad():
-        says = gpt(torch.tensor([read_ids(state)]))[0, -1].softmax(-1)
+        says = gpt(torch.tensor([window_ids(state)]))[0, -1].softmax(-1)
     torch.testing.assert_close(lens[-1], says, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("written", [0, 40, 100, 200])
+@pytest.mark.parametrize("prompt", ["", "O Romeo", "word " * 60, "word " * 190])
+def test_the_last_row_is_what_the_model_really_says(prompt, written):
+    """As the writing section does, however long the text; so is what the whole model predicts."""
+    state = GptState(model="shakespeare-64", prompt=prompt, written=[*range(40, 40 + written)])
+    said = guesses(state, text.of(state)[-1].softmax(-1))
+    for section in ("layers", "without"):
+        rows = list(page(state.but(section=section)).first("table", "lens").all("tr"))
+        row = rows[-1] if section == "layers" else rows[0]
+        assert [g.text for g in row.all("span", "guess")] == said
+        assert "all that the model reads" in page(state.but(section=section)).text
+
+
+def test_a_window_too_long_to_be_traced_is_said_to_be(monkeypatch):
+    monkeypatch.setattr("playground.gpt.look.MOST_READ", 40)
+    state = GptState(model="shakespeare-64", prompt="word " * 50, section="layers")
+    whole, told = len(window_ids(state)), page(state).text
+    assert whole > 40
+    assert f"Read: 40 tokens at the end of the text, as if it began there. The model itself reads {whole}." in told  # fmt: skip
+    assert "after these tokens alone" in told
+    assert "really says" not in told
+    assert "예측입니다" in page(state, "ko").text
 
 
 def guesses(state: GptState, probs: torch.Tensor) -> list[str]:
@@ -245,6 +272,11 @@ def test_the_length_of_a_vector_opens():
         stream = trace.embedded if layer == 0 else trace.blocks[layer - 1].resid_post
         for n in (*stream[0, 1, :4].tolist(), float(stream[0, 1, -1])):
             assert number(n, 4).lstrip("−") in glass.first("div", "sum").text
+    long = state.but(prompt="O Romeo, wherefore art thou " * 6, open=["norms", 0, 3, 1])
+    root = page(long)  # the table begins within the text
+    opened = root.first("div", "glass").first("b").text.split("= ")[1]
+    assert cells(grids(root)["norms"])[3, 1].text == f"{float(opened):.2f}"
+    assert len(window_ids(long)) > LOOK
 
 
 # Leave out
@@ -253,7 +285,7 @@ def test_the_length_of_a_vector_opens():
 @pytest.mark.parametrize("name", MODELS)
 def test_the_ranking_is_each_head_left_out_alone(name):
     state = GptState(model=name, prompt="O Romeo, Romeo!", section="without")
-    gpt, ids = models.checkpoint(name).gpt, read_ids(state)
+    gpt, ids = models.checkpoint(name).gpt, window_ids(state)
     right = looking.without(gpt, ids)
     root = page(state)
     found = grids(root)
@@ -272,7 +304,7 @@ def test_the_ranking_is_each_head_left_out_alone(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_what_is_left_out_changes_the_prediction_as_the_model_says(name):
     state = GptState(model=name, prompt="O Romeo, Romeo!", section="without", out_heads=[[0, 1], [1, 0]], out_blocks=[1])  # fmt: skip
-    gpt, ids = models.checkpoint(name).gpt, read_ids(state)
+    gpt, ids = models.checkpoint(name).gpt, window_ids(state)
     right, left = looking.without(gpt, ids), looking.without(gpt, ids, [(0, 1), (1, 0)], [1])
     root = page(state)
     assert [g.text for g in root.all("span", "guess")] == guesses(state, right.softmax(-1)) + guesses(state, left.softmax(-1))  # fmt: skip

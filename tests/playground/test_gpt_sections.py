@@ -21,6 +21,7 @@ from playground.gpt.actions import apply
 from playground.gpt.look import LOOK
 from playground.gpt.state import GptState
 from playground.gpt.text import piece
+from playground.gpt.tokens import MOST_DRAWN, MOST_WATCHED
 from playground.gpt.view import view
 from playground.stage import table
 from tests.model.small import small_gpt
@@ -77,9 +78,19 @@ def read_ids(state: GptState) -> list[int]:
     return ids[-min(LOOK, checkpoint.gpt.config.block_size) :]
 
 
-def traced(state: GptState):
+def window_ids(state: GptState) -> list[int]:
+    """All ids that the model reads to predict the next one, by the rule written down plainly."""
+    checkpoint = models.checkpoint(state.model)
+    most = checkpoint.gpt.config.block_size
+    ids = prompt_ids(checkpoint.tokenizer, state.prompt)
+    for token in [[i] for i in state.written] + [[]]:
+        ids = (ids if len(ids) <= most else ids[-(most // 2) :]) + token
+    return ids
+
+
+def traced(state: GptState, ids: list[int] | None = None):
     gpt = models.checkpoint(state.model).gpt
-    return gpt, looking.trace_of(gpt, read_ids(state))
+    return gpt, looking.trace_of(gpt, ids or read_ids(state))
 
 
 def names(state: GptState, ids: list[int]) -> list[str]:
@@ -200,8 +211,11 @@ def test_the_tokens_section_counts_and_cuts_as_each_tokenizer_does(name, prompt)
         ids = tokenizer.encode(prompt)
         assert rows[other].first("b").text == str(len(ids))
         pieces = list(rows[other].all("span", "piece"))
-        assert [p.text for p in pieces] == [piece(tokenizer.token_bytes(i)) for i in ids]
-        for p, i in zip(pieces, ids, strict=True):
+        shown = ids[:MOST_DRAWN]
+        assert [p.text for p in pieces] == [piece(tokenizer.token_bytes(i)) for i in shown]
+        more = f"The first {MOST_DRAWN} tokens are shown; {len(ids) - MOST_DRAWN} more follow."
+        assert (more in rows[other].text) == (len(ids) > MOST_DRAWN)
+        for p, i in zip(pieces, shown, strict=True):
             assert p.attributes["title"] == f"{i}: {tokenizer.token_bytes(i).hex(' ').upper()}"
 
 
@@ -210,12 +224,24 @@ def test_merges_are_watched_one_by_one(name):
     text = "the 오늘 the"
     tokenizer = models.checkpoint(name).tokenizer
     steps = list(merge_steps(text, ranks_of(tokenizer)))
-    for at in (0, 1, 2, len(steps) - 1, 9999):
+    for at in (None, 0, 1, 2, len(steps) - 1, 9999):
         root = page(GptState(model=name, prompt=text, section="tokens", merges=at))
-        step = steps[at] if 0 < at < len(steps) else steps[-1]
+        step = steps[at] if at is not None and at < len(steps) else steps[-1]
         pieces = [p.text for p in root.first("div", "written").all("span", "piece")]
         assert pieces == [piece(token) for token in step]
+        slider = next(e for e in root.all("input") if e.attributes.get("data-set") == "merges")
+        assert slider.attributes["value"] == str(steps.index(step))
+        assert (slider.attributes["min"], slider.attributes["max"]) == ("0", str(len(steps) - 1))
     assert [tokenizer.encode(text)] == [[ranks_of(tokenizer)[t] for t in steps[-1]]]
+
+
+def test_merges_of_a_long_text_are_watched_at_its_beginning_which_is_said():
+    for length in (MOST_WATCHED, MOST_WATCHED + 1):
+        state = GptState(model="shakespeare-64", prompt="a b " * 50 + "c" * (length - 200), section="tokens", merges=0)  # fmt: skip
+        for lang, told in (("en", f"Only the first {MOST_WATCHED} characters"), ("ko", f"처음 {MOST_WATCHED}자만")):  # fmt: skip
+            assert (told in page(state, lang).text) == (length > MOST_WATCHED)
+        pieces = list(page(state).first("div", "written").all("span", "piece"))
+        assert len(pieces) == MOST_WATCHED
 
 
 def test_gpt2_that_cannot_be_had_is_a_sentence_in_its_row(monkeypatch):
@@ -277,6 +303,8 @@ def test_each_matrix_as_a_file(name):
         assert [[float(n) for n in row[1:]] for row in body] == values
         assert [row[0].lstrip("'") for row in body] == names(state, ids)
         assert {len(row) for row in found} == {len(values[0]) + 1}
+    ids = window_ids(state)
+    _, trace = traced(state, ids)
     found = rows_of(state.but(section="layers"), "norms", lang="ko")
     assert [row[0] for row in found] == ["", "임베딩", *(f"{n + 1}층" for n in range(len(found) - 2))]  # fmt: skip
     assert [name.lstrip("'") for name in found[0][1:]] == names(state, ids)

@@ -68,7 +68,7 @@ def random_gpt_states(count: int = 60, model: str = "shakespeare-64") -> tuple[G
                 pins=rng.sample(CELLS, rng.randrange(4)),
                 out_heads=rng.sample(heads, rng.choice([0, 0, 1, 3])),
                 out_blocks=rng.sample(range(config.n_layer), rng.choice([0, 0, 1])),
-                merges=rng.choice([0, 1, 7, 9999]),
+                merges=rng.choice([None, 0, 1, 7, 9999]),
                 measured=rng.choice([None, [1234.5, 99.75, 128]]),
                 bad=rng.choice([{}, {"set:seed": "x<b>"}, {"set:top_p": "1,234"}]),
             )

@@ -71,6 +71,20 @@ def test_a_thousand_characters_are_shown(section, character):
     assert page(state, "ko").first("textarea").text == "\n" + state.prompt
 
 
+@pytest.mark.parametrize("section", ["write", "heads", "layers", "without"])
+def test_an_empty_text_is_said_to_be_a_line_break(section):
+    for lang, told in (("en", "An empty text is read as one line break."), ("ko", "빈 글은 줄바꿈 하나로 읽습니다.")):  # fmt: skip
+        assert told in page(of_64(prompt="", section=section), lang).text
+        assert told not in page(of_64(prompt="a", section=section), lang).text
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_one_token_is_no_tokens(section):
+    for changes in ({"prompt": ""}, {"prompt": "a"}, {"left": 1}, {"count": 1}):
+        told = page(of_64(section=section).but(**changes)).first("section", "panel").text
+        assert not re.search(r"\b1 tokens", told), told
+
+
 def test_nothing_typed_is_html():
     hostile = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'><b>"
     for section in SECTIONS:
