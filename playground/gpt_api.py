@@ -30,6 +30,14 @@ MAX_SEED = 2**31 - 1
 CANDIDATES, LENS_CANDIDATES = 10, 5
 TOKENS_A_TURN = 4
 
+
+class InspectedError(errors.InputError):
+    """The model would read it, but every weight of every head would make the answer too large."""
+
+    en = "That is {length} tokens; /inspect answers for at most {limit}."
+    ko = "토큰이 {length}개입니다. /inspect는 토큰 {limit}개까지 답합니다."
+
+
 TURN = threading.Lock()  # one turn computes at a time: generations share fairly, others get in
 
 
@@ -72,9 +80,11 @@ def inspect_prompt(prompt: str, model: str) -> dict:
     prompt = read_text("prompt", prompt, MAX_TEXT)
     chosen = models.checkpoint(read_name("model", model))
     tokenizer, ids = chosen.tokenizer, prompt_ids(chosen.tokenizer, prompt)
-    limit = min(MAX_INSPECTED, chosen.gpt.config.block_size)
-    if len(ids) > limit:
-        raise TooLongError(length=len(ids), block_size=limit)
+    block_size = chosen.gpt.config.block_size
+    if len(ids) > block_size:
+        raise TooLongError(length=len(ids), block_size=block_size)
+    if len(ids) > MAX_INSPECTED:
+        raise InspectedError(length=len(ids), limit=MAX_INSPECTED)
     trace = trace_of(chosen.gpt, ids)
     lens = logit_lens(chosen.gpt, trace, slice(-1, None))[:, 0]  # (n_layer, 1, V) -> (n_layer, V)
     return {

@@ -12,7 +12,7 @@ from model.errors import PlaygroundError
 from playground import input_errors as errors
 from playground import models
 from playground.gpt import text, timing
-from playground.gpt.presets import PRESETS, preset_state
+from playground.gpt.presets import PRESETS, example, preset_state
 from playground.gpt.state import (
     MAX_PROMPT,
     MAX_WRITTEN,
@@ -51,11 +51,7 @@ def set_(state: GptState, action: Action) -> GptState:
     if key == "model":
         models.checkpoint(str(value))  # refused while the old one is still there
         fresh = {"written": [], "left": 0, "at": None, "open": None, "pins": []}
-        return GptState().but(
-            **{k: getattr(state, k) for k in ("prompt", "section", *NUMBERS, "top_k", "seed")},
-            model=str(value),
-            **fresh,
-        )
+        return GptState().but(**{k: getattr(state, k) for k in KEPT}, model=str(value), **fresh)
     if key == "section":
         return state.but(section=check_field("section", value), open=None, pins=[], left=0)
     if key not in SETTABLE:
@@ -63,6 +59,7 @@ def set_(state: GptState, action: Action) -> GptState:
     return set_number(state, key, value)
 
 
+KEPT = ("prompt", "section", "count", *NUMBERS, "top_k", "seed", "preset")  # by another model
 SETTABLE = ("count", "temperature", "top_k", "top_p", "seed", "merges")
 
 
@@ -212,11 +209,13 @@ def preset(state: GptState, action: Action) -> GptState:
 
 
 def reset(state: GptState, action: Action) -> GptState:
-    return preset_state(next((p for p in PRESETS if p.name == state.preset), PRESETS[0]))
+    """An example from its beginning, with the model that is chosen."""
+    return preset_state(example(state)).but(model=state.model)
 
 
 def load(state: GptState, action: Action) -> GptState:
-    return from_json(action["state"])
+    """A state from a file or the undo list; what was being written then is not written on."""
+    return from_json(action["state"]).but(left=0)
 
 
 ACTIONS: dict[str, Callable[[GptState, Action], GptState]] = {

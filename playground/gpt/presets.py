@@ -20,6 +20,17 @@ def preset_state(preset: GptPreset) -> GptState:
     return preset.state.but(preset=preset.name)
 
 
+def example(state: GptState) -> GptPreset:
+    """The example that a state belongs to: its own while it fits the model, else one that does.
+
+    A model without examples in the section keeps the one that was chosen.
+    """
+    own = [p for p in PRESETS if p.name == state.preset]
+    here = [p for p in PRESETS if p.state.section == state.section]
+    fits = [p for p in (*own, *here) if p.state.model == state.model]
+    return (*fits, *own, *here, PRESETS[0])[0]
+
+
 PRESETS = (
     GptPreset(
         "romeo",

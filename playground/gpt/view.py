@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playground import models
 from playground.controls import button, radios
 from playground.gpt import heads, layers, timing, tokens, without, write
-from playground.gpt.presets import PRESETS
+from playground.gpt.presets import PRESETS, example
 from playground.gpt.state import MAX_PROMPT, GptState
 from playground.gpt.text import checkpoint
 from playground.render import Html, action, esc
@@ -59,12 +59,12 @@ def view(state: GptState, lang: str, notice: str = "") -> Html:
 
 
 def lesson(state: GptState, lang: str) -> Html:
+    chosen = example(state)
     chips = "".join(
-        f'<button type="button" class="chip" aria-pressed="{str(p.name == state.preset).lower()}" '
+        f'<button type="button" class="chip" aria-pressed="{str(bool(state.preset) and p == chosen).lower()}" '
         f"{action('preset', name=p.name)}>{esc(p.title(lang))}</button>"
         for p in PRESETS
     )
-    chosen = next((p for p in PRESETS if p.name == state.preset), PRESETS[0])
     return Html(
         f'<h2>{esc(TITLE(lang))}</h2><p>{esc(INTRO(lang))}</p><div class="formula">{FORMULA}</div>'
         f'<div class="presets" role="group" aria-label="{esc(EXAMPLES(lang))}">'

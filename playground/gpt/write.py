@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from model.sampling import GenerationStep
+from model.sampling import COLDEST, GenerationStep, SamplingConfig
 from playground.arithmetic import Explanation, Frac
 from playground.controls import group
 from playground.flow import Matrix
@@ -197,8 +197,27 @@ def opened(
     return Html(
         f'<div class="glass" role="region" aria-live="polite"><div class="gh"><b>p({esc(piece)}) = '
         f'{number(value, 4)}</b></div><div class="sum">{explanation_html(made)}</div>'
-        f"<code>probs = torch.softmax(logits / {T:g}, dim=-1)</code></div>"
+        f"<code>{esc(line(step.config, cell[3], len(probs)))}</code></div>"
     )
+
+
+def line(config: SamplingConfig, stage: int, V: int) -> str:
+    """PyTorch that makes `probs` of `logits`, as they are at that stage; one line a filter."""
+    T, k, p = max(config.temperature, COLDEST), config.top_k, config.top_p
+    lines = [f"logits = logits / {T}"] if stage and T != 1 else []
+    if stage > 1 and k is not None and k < V:
+        lines += [
+            f"top, at = logits.topk({k})",
+            "logits = torch.full_like(logits, -torch.inf).scatter(-1, at, top)",
+        ]
+    lines += ["probs = torch.softmax(logits, dim=-1)"]
+    if stage > 2 and p is not None:
+        lines += [
+            "probs, at = probs.sort(descending=True)",
+            f"probs[probs.cumsum(-1) - probs >= {p}] = 0",
+            "probs = torch.zeros_like(probs).scatter(-1, at, probs / probs.sum())",
+        ]
+    return "\n".join(lines)
 
 
 SUM = Words("the same summed over the {n} tokens left", "남은 토큰 {n}개에 대해 같은 것을 더한 값")

@@ -221,6 +221,26 @@ def test_another_model_begins_anew_with_the_same_text():
     refused(errors.UnknownNameError, SMALL, {"do": "set", "key": "model", "value": "gpt2"})
 
 
+def preset_named(name):
+    return next(preset_state(p) for p in PRESETS if p.name == name)
+
+
+@pytest.mark.skipif("korean" not in THERE, reason="the Korean model has not been trained")
+def test_another_model_keeps_the_token_count_and_has_an_example():
+    """What there is to try, and what Reset goes back to, fits the model that is chosen."""
+    romeo = preset_named("romeo").but(count=7)
+    for name, told in (("shakespeare-64", "romeo"), ("korean", "korean")):
+        after = put(romeo, "model", name)
+        assert (after.count, after.prompt) == (7, romeo.prompt)
+        words = next(p.try_this("en") for p in PRESETS if p.name == told)
+        assert words in act({"tab": "gpt", "lang": "en", "state": after.to_json()})["html"]
+        assert do(after, "reset") == preset_named(told).but(model=name)
+    there_and_back = put(put(romeo, "model", "korean"), "model", romeo.model)
+    assert do(there_and_back, "reset") == preset_named("romeo")
+    looking = put(preset_named("heads"), "model", "korean")
+    assert do(looking, "reset") == preset_named("heads").but(model="korean")
+
+
 @pytest.mark.parametrize("action", [{"do": "set", "key": k, "value": 1} for k in ("layer", "left", "written", "bad", "x", None)] + [{"do": "set"}, {"do": "set", "key": "seed"}, {"do": "set", "key": ["seed"], "value": 1}])  # fmt: skip
 def test_what_no_field_sets_is_refused(action):
     refused(errors.ActionError, SMALL, action)
@@ -272,12 +292,15 @@ def test_presets_and_reset():
         state = do(SMALL, "preset", name=preset.name)
         assert state == preset_state(preset)
         assert do(put(state, "prompt", "changed"), "reset") == state
-    assert do(SMALL, "reset") == preset_state(PRESETS[0])
+    assert do(SMALL, "reset") == preset_state(PRESETS[0]).but(model=SMALL.model)
     refused(errors.ActionError, SMALL, {"do": "preset", "name": "nothing"})
 
 
 def test_a_loaded_state_is_checked():
     assert do(SMALL, "load", state={"prompt": "x", "seed": 5}) == GptState(prompt="x", seed=5)
+    writing = do(SMALL, "write")
+    back = do(put(writing, "model", "shakespeare"), "load", state=writing.to_json())
+    assert back == writing.but(left=0)  # undone, and at rest
     for junk in (None, [], {"tokens": ["a"]}, {"prompt": "x", "written": [10**6]}):
         refused(errors.LinkError, SMALL, {"do": "load", "state": junk})
     refused(errors.ActionError, SMALL, {"do": "load"})

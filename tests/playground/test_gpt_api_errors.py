@@ -11,6 +11,7 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from playground.gpt_api import InspectedError, inspect_prompt
 from tests.conftest import AppServer
 from tests.playground.calls import call, listen, post, streamed
 
@@ -40,11 +41,11 @@ BAD: list[tuple[str, list[Any], str]] = [
     ("inspect", [False, "shakespeare"], "prompt is false; it must be text"),
     ("inspect", ["a", None], "model is null; it must be text"),
     ("inspect", ["a", "gpt2"], "nothing named “gpt2”"),  # a tokenizer only
-    ("inspect", ["7 " * 97, "shakespeare"], "That is 194 tokens; this model reads at most 96"),
+    ("inspect", ["7 " * 97, "shakespeare"], "That is 194 tokens; this model reads at most 128"),
     (
         "inspect",
         ["\n7" * 48 + "\n", "shakespeare"],
-        "That is 97 tokens; this model reads at most 96",
+        "That is 97 tokens; /inspect answers for at most 96",
     ),
     ("inspect", ["가" * 100_001, "shakespeare"], "prompt has 100,001 characters"),
     ("inspect", ["a", "shakespeare", 1], "inspect got 3 arguments but takes 2: [prompt, model]"),
@@ -79,6 +80,13 @@ BAD_WRITING: list[tuple[list[Any], str]] = [
     ([*writing(), 1], "generate got 8 arguments but takes 7"),
     ([], "generate got 0 arguments but takes 7"),
 ]  # fmt: skip
+
+
+def test_a_prompt_too_long_to_inspect_is_told_in_both_languages() -> None:
+    with pytest.raises(InspectedError) as refusal:
+        inspect_prompt("\n7" * 48 + "\n", "shakespeare")
+    assert refusal.value.text("en") == "That is 97 tokens; /inspect answers for at most 96."
+    assert refusal.value.text("ko") == "토큰이 97개입니다. /inspect는 토큰 96개까지 답합니다."
 
 
 @pytest.mark.parametrize(("name", "arguments", "words"), BAD)

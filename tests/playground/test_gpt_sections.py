@@ -16,7 +16,7 @@ from model.merging import merge_steps, ranks_of
 from model.sampling import generate, prompt_ids
 from model.tokenizer import Tokenizer
 from playground import models
-from playground.gpt import heads
+from playground.gpt import heads, text
 from playground.gpt.actions import apply
 from playground.gpt.look import LOOK
 from playground.gpt.state import GptState
@@ -186,6 +186,27 @@ def test_the_sum_behind_a_probability_gives_it(settings):
         assert power
         sums += 1
     assert sums > (0 if state.temperature == 0 else 20)
+
+
+@pytest.mark.parametrize("settings", [{}, {"temperature": 1.0}, {"temperature": 1.7, "top_k": 6, "top_p": 0.7}, {"top_k": 3}, {"top_p": 0.5}, {"top_p": 0.01}, {"top_k": 100_000}])  # fmt: skip
+def test_the_pytorch_lines_give_the_number_that_is_shown(settings):
+    """Every candidate's cell opened, and what its glass box says executed."""
+    state = GptState(model="shakespeare-64", prompt="O Romeo", **settings)
+    logits, tokenizer = text.of(state)[-1].double(), models.checkpoint(state.model).tokenizer
+    best = logits.topk(10).indices.tolist()
+    executed = 0
+    for (r, c), cell in cells(grids(page(state))["candidates"]).items():
+        lines = list(page(state.but(open=["candidates", 0, r, c])).first("div", "glass").all("code"))  # fmt: skip
+        if not lines:
+            assert cell.text == "0"
+            continue
+        known = {"torch": torch, "logits": logits.clone()}
+        exec(lines[0].text, known)
+        assert f"{float(known['probs'][best[r]]):.4f}" == cell.text
+        assert float(known["probs"].sum()) == pytest.approx(1)
+        executed += 1
+    assert executed >= 22
+    assert tokenizer.n_vocab == len(logits)
 
 
 def test_a_cell_that_is_not_there_opens_nothing():
