@@ -31,9 +31,11 @@ def broken(text: str) -> Html:
 def percent(p: float) -> str:
     """A probability as a percentage with two figures that count.
 
-    >>> percent(0.1234), percent(0.00012), percent(1.0), percent(1e-9)
-    ('12 %', '0.012 %', '100 %', '1e-07 %')
+    >>> percent(0.1234), percent(0.00012), percent(1.0), percent(1e-9), percent(0.0)
+    ('12 %', '0.012 %', '100 %', '< 0.01 %', '0 %')
     """
+    if 0 < p < 1e-4:
+        return "< 0.01 %"
     return f"{p * 100:.2g} %" if p < 0.0995 else f"{p * 100:.0f} %"
 
 

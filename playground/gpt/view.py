@@ -12,7 +12,6 @@ from playground.gpt.state import MAX_PROMPT, GptState
 from playground.gpt.text import checkpoint
 from playground.render import Html, action, esc
 from playground.toolbar import (
-    LEGEND_D,
     LEGEND_M,
     LEGEND_O,
     LEGEND_S,
@@ -149,7 +148,8 @@ LOOK_AT = Words("Look at", "무엇을 볼까요")
 def legend(section: str, lang: str) -> Html:
     """What the colours and frames of this section mean."""
     marks = "".join(
-        f'<span><i class="{mark}"></i> {esc(words(lang))}</span>' for mark, words in LEGEND[section]
+        f'<span><i class="{mark}"{style}></i> {esc(words(lang))}</span>'
+        for mark, style, words in LEGEND[section]
     )
     return Html(f'<div class="legend">{marks}</div>')
 
@@ -157,11 +157,19 @@ def legend(section: str, lang: str) -> Html:
 PROBABILITY = Words("probability 0 – 1", "확률 0 – 1")
 CHOSEN = Words("chosen", "고른 것")
 JOINED = Words("joined by this merge", "이번에 합친 토큰")
-LEGEND: dict[str, list[tuple[str, Words]]] = {
-    "write": [("barw", PROBABILITY), ("ring", CHOSEN)],
-    "heads": [("barw", LEGEND_W), ("hat", LEGEND_M), ("ring", LEGEND_O), ("ring s", LEGEND_S)],
-    "layers": [("bard", LEGEND_D), ("ring", LEGEND_O)],
-    "without": [("bard", LEGEND_D)],
-    "tokens": [("ring s", JOINED)],
+FROM_0 = Words("0 – the largest of the table", "0 – 표에서 가장 큰 값")
+FROM_0_COLOURS = Html(' style="background:linear-gradient(90deg,var(--paper),var(--pos))"')
+NONE_BELOW_0 = ("barw", FROM_0_COLOURS, FROM_0)  # a length, or how far a prediction moves
+LEGEND: dict[str, list[tuple[str, str, Words]]] = {
+    "write": [("barw", "", PROBABILITY), ("ring", "", CHOSEN)],
+    "heads": [
+        ("barw", "", LEGEND_W),
+        ("hat", "", LEGEND_M),
+        ("ring", "", LEGEND_O),
+        ("ring s", "", LEGEND_S),
+    ],
+    "layers": [NONE_BELOW_0, ("ring", "", LEGEND_O)],
+    "without": [NONE_BELOW_0],
+    "tokens": [("ring s", "", JOINED)],
     "cache": [],
 }

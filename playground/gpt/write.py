@@ -138,8 +138,19 @@ def candidates(state: GptState, lang: str) -> Html:
         f'<table role="grid" class="bars" data-matrix="candidates" data-head="0" aria-label="{esc(title)}">'
         f"<tr><td></td>{heads}<td></td></tr>{''.join(rows)}"
         f'<tr class="soft"><td></td>{sizes}<td></td></tr></table></div></figure>'
-        f"{opened(state, step, found, lang)}"
+        f"{opened(state, step, found, lang)}{'' if step.token < 0 else under(lang)}"
     )
+
+
+def under(lang: str) -> Html:
+    """A token that is written may have been drawn otherwise: only the settings of now are known."""
+    return Html(f'<p class="told">{esc(UNDER(lang))}</p>')
+
+
+UNDER = Words(
+    "Under the present temperature, top-k and top-p; the token may have been drawn under others.",
+    "지금의 온도, top-k, top-p로 계산한 것입니다. 이 토큰은 다른 설정에서 뽑혔을 수 있습니다.",
+)
 
 
 def headings(state: GptState, lang: str) -> list[str]:

@@ -163,6 +163,9 @@ def test_a_written_token_is_coloured_by_the_probability_that_generate_saw(name):
     (chosen,) = (tr for tr in root.all("tr") if tr.attributes.get("class") == "chosen")
     assert chosen.first("th").text == names(state, [steps[at].token])[0]
     assert_shown(chosen.first("td"), float(steps[at].probs[steps[at].token]), 4)
+    assert "Under the present temperature" in root.text
+    assert "지금의 온도, top-k, top-p로" in page(state, "ko").text
+    assert "Under the present temperature" not in page(state.but(at=None)).text
 
 
 @pytest.mark.parametrize("settings", [{}, {"temperature": 0.0}, {"temperature": 1.7, "top_k": 6, "top_p": 0.7}])  # fmt: skip

@@ -178,6 +178,22 @@ def test_the_card_says_what_the_model_is():
         assert str(found.card["held_out"]["nats_per_character"]) in told
 
 
+@pytest.mark.parametrize("section", ["layers", "without"])
+def test_the_legend_of_what_is_never_negative_begins_at_0(section):
+    """Lengths, and nats by which a prediction moves: no cell of these tables has the other colour."""
+    for lang, told, not_told in (
+        ("en", "0 – the largest", "negative"),
+        ("ko", "0 – 표에서", "음수"),
+    ):
+        root = page(of_64(prompt="O Romeo", section=section), lang)
+        legend = root.first("div", "legend").text
+        assert told in legend
+        assert not_told not in legend
+        shown = [td for td in root.all("td") if "data-row" in td.attributes]
+        assert shown
+        assert all("pos" in td.classes for td in shown)
+
+
 @pytest.mark.parametrize("card", [{}, {"held_out": None}, {"held_out": [1]}, {"held_out": {}}])
 def test_a_card_of_any_kind_is_shown(card, monkeypatch):
     own = replace(models.checkpoint("shakespeare-64"), card=card)
