@@ -230,6 +230,6 @@ def shift_of(parts: list) -> float:
 
 SHIFTED = Words(
     "The largest of the scores ({high}) is subtracted in every exponent: the quotient stays the same, "
-    "and the powers get digits to read.",
+    "and the powers come out at a readable size.",
     "모든 지수에서 가장 큰 점수({high})를 뺐습니다. 몫은 그대로이고, 거듭제곱이 읽기 좋은 크기가 됩니다.",
 )
