@@ -166,17 +166,14 @@ def test_the_candidates_of_the_next_token_open(stage: Locator) -> None:
     left = [int(t.split()[0]) for t in bars.locator("tr.soft td").all_inner_texts() if t]
     assert left[0] == left[1] > left[2] == 5 >= left[3] >= 1
     for col in range(4):
-        bars.locator(f'td[data-row="0"][data-col="{col}"]').click()
+        cell = bars.locator(f'td[data-row="0"][data-col="{col}"]')
+        cell.click()
+        expect(cell).to_have_class(re.compile(r"\bsel\b"))  # its own box, not the one before
         expect(stage.locator(".glass .sum")).to_be_visible()
         result = number(stage.locator(".glass .sum").inner_text().split("=")[-1])
         top, bottom = stage.locator(".glass .frac").last.locator("> span").all_inner_texts()
         assert abs(number(top) / number(bottom) - result) < 1e-3
-        eventually(
-            stage.page,
-            lambda col=col, result=result: (
-                number(bars.locator(f'td[data-row="0"][data-col="{col}"]').inner_text()) == result
-            ),
-        )
+        assert number(cell.inner_text()) == result
 
 
 # Leaving
