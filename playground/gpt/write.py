@@ -118,6 +118,7 @@ def candidates(state: GptState, lang: str) -> Html:
         found.append(
             (step.token, text.pieces_of(state, [step.token])[0], float(step.probs[step.token]))
         )
+    takes = place < len(state.written) or not text.ended(state)  # nothing goes behind the end
     rows = []
     for r, (i, piece, _) in enumerate(found):
         cells = [
@@ -125,7 +126,7 @@ def candidates(state: GptState, lang: str) -> Html:
             for c, stage in enumerate(STAGES)
         ]
         mark = ' class="chosen"' if i == step.token else ""
-        take = do(TAKE(lang), "choose", "mini", at=place, id=i) if i != step.token else ""
+        take = do(TAKE(lang), "choose", "mini", at=place, id=i) if i != step.token and takes else ""
         rows.append(
             f'<tr{mark}><th scope="row">{chip(piece)}</th>{"".join(cells)}<td>{take}</td></tr>'
         )
@@ -199,7 +200,8 @@ def opened(
     high = float(step.logits.max())
     power = torch.exp((step.logits - high) / T)
     top, bottom = float(power[token]), float(power[left].sum())
-    over = f"({number(logit, 4)} − {number(high, 4)})" + (f" / {T:g}" if T != 1 else "")
+    over = f"{number(logit, 4)} − {number(high, 4)}"
+    over = f"({over}) / {T:g}" if T != 1 else over
     terms = SUM(lang, n=int(left.sum()))
     made = Explanation(
         [Frac([f"e^({over})"], [terms]), "=", Frac([number(top, 4)], [number(bottom, 4)])],

@@ -126,6 +126,10 @@ def test_after_a_text_that_ended_writing_begins_afresh(ending):
     assert "The model ended its text here." in reply
     assert "Write afresh: at most 12 tokens" in reply
     assert "12 more" not in reply
+    assert "write this" not in reply  # nothing goes behind the end
+    assert (
+        "choose" in act({"tab": "gpt", "lang": "en", "state": ending.but(at=1).to_json()})["html"]
+    )
     assert "ended its text" not in act({"tab": "gpt", "state": SMALL.but(written=[50]).to_json()})["html"]  # fmt: skip
 
 

@@ -185,8 +185,9 @@ def test_the_sum_behind_a_probability_gives_it(settings):
         top, bottom = (e.text for e in list(sums_here[0].all("span", "frac"))[1].children if isinstance(e, Element))  # fmt: skip
         assert value(top) / value(bottom) == pytest.approx(value(cell.text), abs=2e-4)
         assert list(sums_here[0].all("b"))[-1].text == cell.text
-        power = re.match(r"e\^\((\S+)\ − (\S+)\)?", sums_here[0].text)
+        power = re.match(r"e\^(\(?)\(\S+ − [\d.−]+\)( / \S+\))?", sums_here[0].text)
         assert power
+        assert bool(power[1]) == bool(power[2]) == bool(c and state.temperature != 1)
         sums += 1
     assert sums > (0 if state.temperature == 0 else 20)
 
