@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from model.checkpoint import load_checkpoint
 from model.looking import attention_weights, trace_of
+from playground.gpt.look import LOOK
 from playground.gpt.text import piece
 from tests.browser.pages import (
     LINE,
@@ -56,7 +57,8 @@ def test_every_head_has_its_picture(page: Page, name: str) -> None:
     setting(stage, "prompt").fill(LINE)
     section(stage, "heads")
     found = load_checkpoint(name)
-    weights = attention_weights(trace_of(found.gpt, found.tokenizer.encode(LINE)))
+    ids = found.tokenizer.encode(LINE)[-LOOK:]
+    weights = attention_weights(trace_of(found.gpt, ids))
     right = [head for layer in weights for head in layer]
     pictures = stage.locator(".head canvas")
     expect(pictures).to_have_count(len(right))
