@@ -21,7 +21,7 @@ class Num:
 
 @dataclass(frozen=True)
 class Exp:
-    """e to the power of a number, less `shift` where the powers would be too large."""
+    """e to the power of a number, less `shift` where the powers would be too large or too small to read."""
 
     num: Num
     shift: float = 0.0

@@ -73,7 +73,7 @@ def glass(
         f'<div class="glass" role="region" aria-live="polite" aria-label="{esc(WHENCE(lang))}">'
         f'<div class="gh"><b>{name_of(m)}{head}[{row}, {col}] = {number(made.value, 4)}</b>'
         f'<span class="row">{tools}</span></div>'
-        f'<div class="sum">{explanation_html(made)}</div>{right}'
+        f'<div class="sum">{explanation_html(made, lang)}</div>{right}'
         f"<code>{esc(m.column_lines[j] if m.column_lines else m.line)}</code></div>"
     )
 

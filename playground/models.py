@@ -33,15 +33,15 @@ def add_own(folder_or_hub_name: str) -> str:
     A folder with our own layout, or with Hugging Face's GPT-2, or a name on the hub.
     Raises a `CheckpointError`.
     """
-    name = Path(folder_or_hub_name).resolve().name  # also of "."
-    if name == GPT2:
-        name += "-own"  # the tokenizer is called so
     if os.path.isdir(folder_or_hub_name) or folder_or_hub_name in NAMES:
         checkpoint = load_checkpoint(folder_or_hub_name)
     else:
         gpt, tokenizer = load_gpt2(folder_or_hub_name), gpt2_tokenizer()
         check_vocabulary(tokenizer, gpt.config, Path(folder_or_hub_name), CONFIG)
-        checkpoint = Checkpoint(gpt, tokenizer, {"name": name})
+        checkpoint = Checkpoint(gpt, tokenizer, {})
+    name = Path(folder_or_hub_name).resolve().name  # also of "."
+    if name == GPT2:
+        name += "-own"  # the tokenizer is called so
     own[name] = checkpoint
     return name
 

@@ -10,7 +10,7 @@ from playground.flow import Flow, Matrix, groups
 from playground.html import Html, action, apart, esc, join, number
 from playground.state import State
 from playground.table_cells import HUES, asked_cell, input_cell, read_cell
-from playground.words import LANGUAGES, Words
+from playground.words import Words
 
 
 def token_label(state: State, index: int) -> Html:
@@ -199,23 +199,21 @@ def bracketed(value: float, digits: int = DIGITS) -> str:
     return f"({text})" if value < 0 and math.isfinite(value) else text
 
 
-def explanation_html(e: Explanation, digits: int = DIGITS) -> Html:
+def explanation_html(e: Explanation, lang: str, digits: int = DIGITS) -> Html:
     result = Html(f"<b>{number(e.value, digits)}</b>")
     if not e.parts:
         return result
     if len(e.parts) == 1 and isinstance(e.parts[0], Num):
         return join(parts_html(e.parts), " → ", result)
-    return join(parts_html(e.parts), Html(" <span>=</span> "), result, why_shifted(e.parts))
+    return join(parts_html(e.parts), Html(" <span>=</span> "), result, why_shifted(e.parts, lang))
 
 
-def why_shifted(parts: list) -> Html:
-    """Why the exponents of a softmax are lessened: in both languages, the page's own is shown."""
+def why_shifted(parts: list, lang: str) -> Html:
+    """Why the exponents of a softmax are lessened, where they are."""
     shift = shift_of(parts)
     if not shift:
         return Html("")
-    said = {lang: esc(SHIFTED(lang, high=figure(shift))) for lang in LANGUAGES}
-    spans = "".join(f'<span class="{lang}">{text}</span>' for lang, text in said.items())
-    return Html(f'<small class="why">{spans}</small>')
+    return Html(f'<small class="why">{esc(SHIFTED(lang, high=figure(shift)))}</small>')
 
 
 def shift_of(parts: list) -> float:

@@ -157,7 +157,8 @@ def top_three(weights: Tensor, names: list[str], lang: str) -> Html:
         rows.append(f'<tr><th scope="row">{esc(name)}</th>{looks}</tr>')
     return Html(
         f'<figure class="m"><figcaption><b>{esc(TOP(lang))}</b></figcaption>'
-        f'<div class="scroll tall"><table class="list">{"".join(rows)}</table></div></figure>'
+        f'<div class="scroll tall" tabindex="0" role="region" aria-label="{esc(TOP(lang))}">'
+        f'<table class="list">{"".join(rows)}</table></div></figure>'
     )
 
 

@@ -22,7 +22,7 @@ def section(state: GptState, lang: str) -> Html:
     return Html(
         f"{reading(state, lang)}{lens(state, lang)}"
         f'<div class="eq">{matrix(flow.matrices[0], shown, lang, selected=chosen(state))}</div>'
-        f'{opened(state, flow.matrices[0], shown)}<p class="told">{esc(NORMS(lang) + cut)}</p>'
+        f'{opened(state, flow.matrices[0], shown, lang)}<p class="told">{esc(NORMS(lang) + cut)}</p>'
     )
 
 
@@ -35,7 +35,7 @@ def chosen(state: GptState) -> tuple[str, int, int, int] | None:
     return tuple(cell) if cell and cell[0] == "norms" else None
 
 
-def opened(state: GptState, norms: Matrix, shown: State) -> Html:
+def opened(state: GptState, norms: Matrix, shown: State, lang: str) -> Html:
     """The sum behind an opened length: √(x₁² + … + x_C²)."""
     cell = chosen(state)
     if cell is None or cell[2] >= norms.values.size(0) or cell[3] >= norms.values.size(1):
@@ -50,7 +50,7 @@ def opened(state: GptState, norms: Matrix, shown: State) -> Html:
     return Html(
         f'<div class="glass" role="region" aria-live="polite"><div class="gh"><b>{esc(name)} = '
         f"{number(made.value, 4)}</b></div>"
-        f'<div class="sum">{explanation_html(made)}</div><code>x.norm(dim=-1)  # {len(x)}</code></div>'
+        f'<div class="sum">{explanation_html(made, lang)}</div><code>x.norm(dim=-1)  # {len(x)}</code></div>'
     )
 
 

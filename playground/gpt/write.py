@@ -209,7 +209,7 @@ def opened(
     )
     return Html(
         f'<div class="glass" role="region" aria-live="polite"><div class="gh"><b>p({esc(piece)}) = '
-        f'{number(value, 4)}</b></div><div class="sum">{explanation_html(made)}</div>'
+        f'{number(value, 4)}</b></div><div class="sum">{explanation_html(made, lang)}</div>'
         f"<code>{esc(line(step.config, cell[3], len(probs)))}</code></div>"
     )
 

@@ -17,8 +17,8 @@ LAST_DIGIT = 1.01e-4  # one in the fourth decimal
 ROMEO = [-36.4897, -37.1, -36.9, -29.9213, -38.25]  # what a head of the GPT tab gave
 
 
-def printed(scores: list[float], chosen: int) -> Element:
-    return read(explanation_html(softmax_of([Num(s) for s in scores], chosen)))
+def printed(scores: list[float], chosen: int, lang: str = "en") -> Element:
+    return read(explanation_html(softmax_of([Num(s) for s in scores], chosen), lang))
 
 
 def number(text: str) -> float:
@@ -88,9 +88,11 @@ def test_a_shift_is_written_and_explained(row, high):
     root = printed(row, 0)
     taken = f"({high})" if high.startswith("−") else high
     assert all(sup.text.endswith(f" − {taken}") for sup in root.all("sup"))
-    why = root.first("small", "why")
-    assert f"The largest of the scores ({high}) is subtracted" in why.first("span", "en").text
-    assert f"모든 지수에서 가장 큰 점수({high})를 뺐습니다." in why.first("span", "ko").text
+    for lang, told in (
+        ("en", f"The largest of the scores ({high}) is subtracted"),
+        ("ko", f"모든 지수에서 가장 큰 점수({high})를 뺐습니다."),
+    ):
+        assert told in printed(row, 0, lang).first("small", "why").text
 
 
 def test_a_minus_in_an_exponent_has_brackets_only_after_another():
