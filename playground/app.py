@@ -7,11 +7,11 @@ from typing import Any
 
 import gradio as gr
 
+from lessons.words import LANGUAGES, Words
 from playground import api
 from playground.panel import panels
 from playground.render import esc
 from playground.stage import STATIC, Stage
-from playground.words import LANGUAGES, Words
 
 NAMES = {"ko": "한국어", "en": "English"}
 FONTS = [

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from lessons.mistakes import mistake_words
+from lessons.words import Words, same
 from playground import input_errors as errors
 from playground import state as limits
 from playground.render import Html, action, esc, join
 from playground.state import State
 from playground.tab import Tab
-from playground.words import Words, same
 
 Control = Callable[[Tab, State, str], Html]
 

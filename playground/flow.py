@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lessons.words import Words, same
 from model.attention import AttentionTrace, attend, causal_mask, draw_keep, resume
 from model.mistakes import MISTAKES
 from playground.state import QKV, State
-from playground.words import Words, same
 
 
 @dataclass(frozen=True)

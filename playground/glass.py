@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lessons.words import Words
 from playground.arithmetic import Source
 from playground.controls import button, close_button
 from playground.explain import explain
@@ -18,7 +19,6 @@ from playground.render import (
     token_label,
 )
 from playground.state import State
-from playground.words import Words
 
 
 def valid(flow: Flow, cell: list | None, hidden: Hidden) -> Matrix | None:

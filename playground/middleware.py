@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.words import LANGUAGES
+from lessons.words import LANGUAGES
 
 MAX_BODY_BYTES = 1_000_000
 MAX_DRAINED_BYTES = 32 * MAX_BODY_BYTES

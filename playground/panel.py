@@ -12,8 +12,8 @@ import pkgutil
 from functools import cache
 from typing import Any, Protocol
 
+from lessons.words import Words
 from playground.render import Html
-from playground.words import Words
 
 
 class Panel(Protocol):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from lessons.grading import Verdict, diagnose, parse_number
 from lessons.mistakes import mistake_words
+from lessons.words import Words
 from model.errors import PlaygroundError
 from playground.controls import button
 from playground.flow import Flow, Matrix
 from playground.render import Html, action, esc, number
 from playground.state import State
 from playground.tab import Tab
-from playground.words import Words
 
 
 def judge(tab: Tab, state: State, flow: Flow) -> Verdict | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
+from lessons.words import Words
 from playground.arithmetic import Exp, Explanation, Frac, Num, Source
 from playground.explain_weights import DIGITS, Power
 from playground.flow import Flow, Matrix, groups
 from playground.html import Html, action, apart, esc, join, number
 from playground.state import State
 from playground.table_cells import HUES, asked_cell, input_cell, read_cell
-from playground.words import Words
 
 
 def token_label(state: State, index: int) -> Html:

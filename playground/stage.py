@@ -14,9 +14,9 @@ from typing import Any
 
 import gradio as gr
 
+from lessons.words import LANGUAGES
 from model.errors import PlaygroundError
 from playground.panel import Panel, panels
-from playground.words import LANGUAGES
 
 STATIC = Path(__file__).parent / "static"
 MOST_ACTIONS = 200  # in one request; a person makes a few between two answers

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from lessons.words import Words
 from playground.flow import Flow
 from playground.render import Html
 from playground.state import State
-from playground.words import Words
 
 
 @dataclass(frozen=True)

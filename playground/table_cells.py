@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from lessons.words import Words
 from model.errors import PlaygroundError
 from playground.flow import Matrix
 from playground.html import esc, number
 from playground.reading import read_number, typed
 from playground.state import State
-from playground.words import Words
 
 FITS = 6  # characters that a field of the usual width holds
 LONGEST = 12  # characters of the longest number that `typed` writes: -999999.1234

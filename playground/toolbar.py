@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from lessons.words import Words
 from playground.controls import button, close_button
 from playground.flow import Flow, groups
 from playground.render import Html, action, esc, join
 from playground.state import State
 from playground.tab import Tab
-from playground.words import Words
 
 
 def toolbar(tab: Tab, state: State, flow: Flow, lang: str) -> Html:

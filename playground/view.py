@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from lessons.words import Words
 from model.mistakes import MISTAKES
 from playground.controls import controls
 from playground.flow import Flow, Matrix, groups
@@ -21,7 +22,6 @@ from playground.render import (
 from playground.state import State
 from playground.tab import Tab
 from playground.toolbar import code_box, legend, toolbar
-from playground.words import Words
 
 
 def view(tab: Tab, state: State, lang: str, notice: str = "") -> Html:

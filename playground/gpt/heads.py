@@ -8,6 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from lessons.words import Words
 from model.attention import attend, causal_mask
 from model.looking import LOCAL, PATTERNS, attention_weights, even_patterns, patterns
 from playground.flow import Flow, attention_matrices, qkv_matrices
@@ -18,7 +19,6 @@ from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint
 from playground.render import Hidden, Html, action, esc, matrix, number
 from playground.state import MAX_NAME, MAX_TOKENS, MAX_WIDTH, State
-from playground.words import Words
 
 SHOWN_AS = (
     0.3  # a pattern names a head when it has that much more of its attention than chance gives

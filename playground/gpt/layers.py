@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lessons.words import Words
 from model.looking import logit_lens, stream_norms
 from playground.arithmetic import Explanation, total
 from playground.flow import Flow, Matrix
@@ -13,7 +14,6 @@ from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint, pieces_of
 from playground.render import Html, esc, explanation_html, matrix, number
 from playground.state import State
-from playground.words import Words
 
 
 def section(state: GptState, lang: str) -> Html:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from lessons.words import same
 from playground.flow import Flow
 from playground.gpt import actions, heads, layers, view, write
 from playground.gpt.look import labels
 from playground.gpt.presets import PRESETS, preset_state
 from playground.gpt.state import GptState, from_json
 from playground.render import Html
-from playground.words import same
 
 
 class GptPanel:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from lessons.words import Words
 from playground.gpt.look import read, window
 from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint, piece
 from playground.render import Html, action, esc
-from playground.words import Words
 
 
 def chip(text: str, p: float | None = None, attributes: str = "", classes: str = "") -> Html:

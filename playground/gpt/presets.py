@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lessons.words import Words, same
 from playground.gpt.state import GptState
-from playground.words import Words, same
 
 
 @dataclass(frozen=True)

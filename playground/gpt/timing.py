@@ -9,12 +9,12 @@ import time
 
 import torch
 
+from lessons.words import Words
 from model.sampling import generate, prompt_ids
 from playground import models
 from playground.gpt.parts import do
 from playground.gpt.state import GptState
 from playground.render import Html, esc, number
-from playground.words import Words
 
 TOKENS = 48  # written in each measurement; a few tenths of a second
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from lessons.words import Words
 from model.errors import PlaygroundError
 from model.merging import merge_steps, ranks_of
 from model.tokenizer import PIECES
@@ -13,7 +14,6 @@ from playground.gpt.parts import tokens as counted
 from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint, piece
 from playground.render import Html, esc
-from playground.words import Words
 
 MOST_WATCHED = 200  # characters whose merges are shown one by one
 MOST_DRAWN = 100  # tokens of a tokenizer that are drawn: more fill screen after screen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from lessons.words import Words
 from playground import models
 from playground.controls import button, radios
 from playground.gpt import heads, layers, timing, tokens, without, write
@@ -24,7 +25,6 @@ from playground.toolbar import (
     UNDO,
 )
 from playground.view import EXAMPLES, TRY, told
-from playground.words import Words
 
 SECTIONS: dict[str, tuple[Words, Callable[[GptState, str], Html]]] = {
     "write": (Words("Write", "쓰기"), write.section),

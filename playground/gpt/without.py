@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from torch import Tensor
 
+from lessons.words import Words
 from model.looking import each_head_left_out, surprise, without
 from playground import models
 from playground.gpt.look import read
@@ -13,7 +14,6 @@ from playground.gpt.parts import LAYER, best_list, do, head_name, reading
 from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint, pieces_of
 from playground.render import Html, action, esc, number
-from playground.words import Words
 
 RANKED = 5
 

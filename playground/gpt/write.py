@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from lessons.words import Words
 from model.sampling import COLDEST, GenerationStep, SamplingConfig
 from playground.arithmetic import Explanation, Frac
 from playground.controls import group
@@ -12,7 +13,6 @@ from playground.gpt import text
 from playground.gpt.parts import EMPTY, best, chip, do, percent, tokens
 from playground.gpt.state import MAX_WRITTEN, NUMBERS, RANGES, GptState
 from playground.render import Html, action, esc, explanation_html, number
-from playground.words import Words
 
 CANDIDATES = 10
 STAGES = ("probs", "probs_temperature", "probs_top_k", "probs_top_p")

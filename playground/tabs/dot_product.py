@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lessons.words import Words, same
 from model.attention import AttentionTrace, attend, resume, voices
 from model.mistakes import MISTAKES
 from playground import code
@@ -12,7 +13,6 @@ from playground.render import Html, number, token_label
 from playground.state import State
 from playground.tab import Preset, Tab
 from playground.tabs.self_attention import JOURNEY, JOURNEY_VECTORS, TYPED_LINE, share
-from playground.words import Words, same
 
 LINES = {
     "scores": "scores = q @ k.mT  # q = x[query], k = x: a dot product with every token",

@@ -7,6 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from lessons.words import Words, same
 from model.attention import AttentionTrace, attend, causal_mask, resume
 from model.masking import MASKINGS, future_weight, leak
 from model.mistakes import MISTAKES, names
@@ -32,7 +33,6 @@ from playground.tabs.self_attention import (
     PROJECTION_LINES,
     projection_lines,
 )
-from playground.words import Words, same
 
 NAMES = {  # our masking -> the matrix's name on the page
     "before": "weights",

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lessons.words import Words, same
 from model.attention import resume
 from model.mistakes import MISTAKES, in_every_head, names, rejoin
 from model.multihead import MultiHeadTrace, multi_head, multi_head_fast, multi_head_loop
@@ -37,7 +38,6 @@ from playground.tabs.self_attention import (
     TYPED_LINE,
     share,
 )
-from playground.words import Words, same
 
 MOST_TABLES = 8  # heads shown as tables; more are pictures, and one of them a table
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
+from lessons.words import Words, same
 from model.attention import attend
 from model.mistakes import names
 from playground import code
@@ -27,7 +28,6 @@ from playground.flow import (
 from playground.render import Html, number, token_label
 from playground.state import State
 from playground.tab import Preset, Tab
-from playground.words import Words, same
 
 JOURNEY = ["Your", "journey", "starts", "with", "one", "step"]
 JOURNEY_VECTORS = [

@@ -16,9 +16,9 @@ import pytest
 import model
 import playground
 from lessons.mistakes import mistake_words
+from lessons.words import Words, same
 from model.errors import PlaygroundError
 from playground.tab import tabs
-from playground.words import Words, same
 from tests.conftest import ROOT
 
 HANGUL = re.compile("[가-힣]")
@@ -62,7 +62,7 @@ def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
 WORDS = [
     pytest.param(*map(text_of, node.args), id=where)
     for where, node in calls("Words")
-    if not where.startswith("playground/words.py")
+    if not where.startswith("lessons/words.py")
 ]
 
 
