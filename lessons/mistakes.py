@@ -6,12 +6,18 @@ names, and a test holds them to it.
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
+
+from model.mistakes import MISTAKES
 
 
 @dataclass(frozen=True)
@@ -36,3 +42,33 @@ def mistake_words() -> Mapping[str, MistakeWords]:
             for key, entry in entries.items()
         }
     )
+
+
+@cache
+def statements(function: Callable[..., Any]) -> list[tuple[str, str]]:
+    """The body of a function as (name assigned to, source line with its comment).
+
+    Left out: docstring, checks, `if` guards; what is returned has the name "return".
+    """
+    source = textwrap.dedent(inspect.getsource(function))
+    lines = source.splitlines()
+    body = next(n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)).body
+    found = []
+    for node in body:
+        text = textwrap.dedent("\n".join(lines[node.lineno - 1 : node.end_lineno]))
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found.append((node.targets[0].id, text))
+        elif isinstance(node, ast.Return):
+            found.append(("return", text))
+    return found
+
+
+def wrong_line(mistake: str) -> str:
+    """The line of a mistake that goes wrong, as its source has it.
+
+    >>> wrong_line("no_scale")
+    'scaled = right.scores'
+    """
+    found = MISTAKES[mistake]
+    lines = dict(statements(found.function))
+    return lines.get(found.step, lines["return"])

@@ -10,34 +10,17 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from lessons.mistakes import statements
 from model.attention import AttentionTrace, attend
 from model.mistakes import MISTAKES, diagonal_blocks
 from model.multihead import merge_heads, multi_head, split_heads
 
 STEPS = (*AttentionTrace.AXES, "heads", "concat", "output")
-
-
-@cache
-def statements(function: Callable[..., Any]) -> list[tuple[str, str]]:
-    """The body of a function as (name assigned to, source line with its comment).
-
-    Left out: docstring, checks, `if` guards, the return.
-    """
-    source = textwrap.dedent(inspect.getsource(function))
-    lines = source.splitlines()
-    body = next(n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)).body
-    found = []
-    for node in body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            text = textwrap.dedent("\n".join(lines[node.lineno - 1 : node.end_lineno]))
-            found.append((node.targets[0].id, text))
-    return found
 
 
 def active(mistake: str, mask: bool, keep: bool) -> str:
@@ -53,7 +36,7 @@ def spoiled(mistake: str) -> dict[str, list[str]]:
     wrong: dict[str, list[str]] = {}
     before: list[str] = []
     for name, line in statements(MISTAKES[mistake].function):
-        if name in ("right", "d_model"):
+        if name in ("right", "d_model", "return"):
             continue
         line = line.replace("right.heads.output", "heads.output").replace("right.", "")
         before.append(line)
@@ -74,6 +57,8 @@ def lines_of(
     wrong, given = spoiled(mistake), given or {}
     out = []
     for name, line in statements(function):
+        if name == "return":
+            continue
         if name in given:
             out.append((name, given[name]))
         elif name in wrong:
