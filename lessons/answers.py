@@ -96,12 +96,12 @@ def grade_shape(question: Question, answer: Any, lang: str, tries: int) -> Grade
         raise ShapeAnswerError(found=shortened(typed))
     if size == normal(str(question.answer)):
         return Graded(True, f"{RIGHT(lang)} {solution(question, lang)}".strip())
-    for name, wrong in question.mistakes.items():
-        if size == normal(str(wrong)):
-            return Graded(False, named(name, shortened(typed), lang), name)
     known = next((c for c in question.choices if normal(c.value) == size), None)
     if known:
         return Graded(False, told(False, known.why(lang), lang), known.mistake)
+    for name, wrong in question.mistakes.items():
+        if size == normal(str(wrong)):
+            return Graded(False, named(name, shortened(typed), lang), name)
     return Graded(False, unknown(question, shortened(typed), lang, tries))
 
 

@@ -11,13 +11,14 @@ Typed vectors are computed in float64 and sent unrounded; -∞ travels as null.
 # No `from __future__ import annotations` here: Gradio reads the real types.
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gradio as gr
 import torch
 from torch import Tensor
 
+from lessons.words import LANGUAGES
 from model import (
     AttentionTrace,
     PlaygroundError,
@@ -29,7 +30,7 @@ from model import (
 from model import multi_head as multi_head_fused
 from model.attention import check_overflow
 from model.errors import ProjectionError, WidthError
-from playground import errors, gpt_api
+from playground import errors, gpt_api, quiz_api
 from playground.errors import shown
 from playground.numbers import to_matrix, to_rows
 
@@ -119,11 +120,14 @@ def multi_head(
     }
 
 
-ENDPOINTS: dict[str, Callable[..., dict]] = {  # answered at once
+ENDPOINTS: dict[str, Callable[..., dict | list]] = {  # answered at once
     "attention": attention,
     "multi_head": multi_head,
     "tokenize": gpt_api.tokenize,
     "inspect": gpt_api.inspect_prompt,
+    "quizzes": quiz_api.quizzes,
+    "quiz": quiz_api.quiz,
+    "grade": quiz_api.grade,
 }
 QUEUED: dict[str, Callable[..., Iterator[dict]]] = {"generate": gpt_api.generate}  # streamed
 RUNNING, WAITING = 4, 100  # streams of one endpoint at once; events in the whole queue
@@ -139,17 +143,25 @@ def register(demo: gr.Blocks) -> None:
     demo.validate_inputs = check_arguments  # Gradio's own ends in {"error": null} and a traceback
 
 
-def answering(function: Callable[..., dict]) -> Callable[..., dict]:
+def answering(function: Callable[..., dict | list]) -> Callable[..., dict | list]:
     """`function` with a person's mistakes answered by their sentence, and no traceback."""
 
     @functools.wraps(function)
-    def answer(*arguments: Any) -> dict:
+    def answer(*arguments: Any) -> dict | list:
         try:
             return function(*arguments)
         except PlaygroundError as error:
-            raise gr.Error(str(error), print_exception=False) from None
+            said = error.text(language(function, arguments))
+            raise gr.Error(said, print_exception=False) from None
 
     return answer
+
+
+def language(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
+    """The language a call asks for, by its argument `lang` where it has one; else English."""
+    names = inspect.signature(function).parameters
+    asked = dict(zip(names, arguments, strict=False)).get("lang")
+    return asked if asked in LANGUAGES else "en"
 
 
 def streaming(function: Callable[..., Iterator[dict]]) -> Callable[..., Iterator[dict]]:

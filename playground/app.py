@@ -9,7 +9,7 @@ import gradio as gr
 
 from lessons.words import LANGUAGES, Words
 from playground import api
-from playground.panel import panels
+from playground.panel import Panel, panels
 from playground.render import esc
 from playground.stage import STATIC, Stage
 
@@ -24,6 +24,10 @@ FONTS = [
     "sans-serif",
 ]
 BRAND = Words("Attention playground", "어텐션 놀이터")
+LATEX = [
+    {"left": "$$", "right": "$$", "display": True},
+    {"left": "$", "right": "$", "display": False},
+]
 SLOGAN = Words(
     "every number computed, any number opens",
     "모든 숫자는 계산된 값이고, 눌러서 열어 볼 수 있습니다",
@@ -64,7 +68,23 @@ def page(lang: str) -> None:
     with gr.Tabs(elem_id="tabs", overflow_behavior="wrap"):
         for n, panel in enumerate(panels().values()):
             with gr.Tab(panel.title(lang), id=panel.name):
-                Stage(panel, lang, filled=n == 0)
+                if hasattr(panel, "text"):
+                    with_text(panel, lang)
+                else:
+                    Stage(panel, lang, filled=n == 0)
+
+
+def with_text(panel: Panel, lang: str) -> None:
+    """A tab with a text beside it. Gradio sets its formulas; the stage says when it changes."""
+    with gr.Column(elem_id=panel.name):
+        text = gr.Markdown(
+            panel.text(panel.default, lang),
+            latex_delimiters=LATEX,
+            elem_id=f"{panel.name}-text",
+        )
+        stage = Stage(panel, lang, filled=False)
+        read = f"() => window.Playground.text({panel.name!r})"
+        stage.select(None, None, text, js=read, api_visibility="private")
 
 
 def build() -> gr.Blocks:

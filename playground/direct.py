@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from model import PlaygroundError
-from playground.api import ENDPOINTS, check_call
+from playground.api import ENDPOINTS, check_call, language
 from playground.errors import NotACallError, shown
 
 
@@ -34,13 +34,15 @@ def routes() -> list[Route]:
 
 async def run(name: str, request: Request) -> Response:
     """`{"data": [arguments]}` -> `{"data": [result]}`, or `{"error": a sentence}` with 422."""
-    start = time.perf_counter()
+    start, given = time.perf_counter(), []
     try:
         given = read_call(await request.body())
         check_call(name, given)
         result = await run_in_threadpool(ENDPOINTS[name], *given)
     except PlaygroundError as error:
-        return JSONResponse({"error": str(error)}, status_code=422)
+        return JSONResponse(
+            {"error": error.text(language(ENDPOINTS[name], given))}, status_code=422
+        )
     took = time.perf_counter() - start
     return ORJSONResponse({"data": [result], "is_generating": False, "duration": took})
 

@@ -19,6 +19,8 @@
         ├── NumberRangeError      not a number, or outside its limits
         ├── TopKError             a top_k that keeps no token
         ├── TopPError             a top_p that is no share of 1
+        ├── LanguageError         neither en nor ko
+        ├── AnswerTypeError       an answer that is no value, text or list
         ├── HoldsObjectError      {…} where only lists and plain values go
         ├── ArgumentCountError    too few or too many arguments
         └── NotACallError         a body that is not {"data": [arguments]}
@@ -132,6 +134,16 @@ class TopKError(InputError):
 class TopPError(InputError):
     en = "top_p is {value}; it must be above 0 and at most 1, or null to draw from all tokens."
     ko = "top_p 값이 {value}입니다. 0보다 크고 1 이하인 수이거나, 모든 토큰에서 뽑으려면 null이어야 합니다."
+
+
+class LanguageError(InputError):
+    en = 'lang is {value}; it must be "en" or "ko".'
+    ko = 'lang 값이 {value}입니다. "en" 또는 "ko"여야 합니다.'
+
+
+class AnswerTypeError(InputError):
+    en = "answer is {value}; it must be a number, text, or a list of these."
+    ko = "answer 값이 {value}입니다. 숫자나 글, 또는 이들의 목록이어야 합니다."
 
 
 class HoldsObjectError(InputError):

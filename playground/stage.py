@@ -23,7 +23,10 @@ MOST_ACTIONS = 200  # in one request; a person makes a few between two answers
 
 
 def act(request: dict[str, Any]) -> dict[str, Any]:
-    """{tab, lang, state, actions} -> {html, state, code?, notice?}; wrong input is a notice."""
+    """{tab, lang, state, actions, kept?} -> {html, state, notice, code?, text?, kept?}.
+
+    Wrong input is a notice. `kept` is what the browser alone keeps of a learner.
+    """
     request = request if isinstance(request, dict) else {}
     panel, lang = known(request)
     notice = ""
@@ -31,6 +34,11 @@ def act(request: dict[str, Any]) -> dict[str, Any]:
         state = panel.usable(request["state"]) if request.get("state") else panel.default
     except PlaygroundError as error:
         state, notice = panel.default, error.text(lang)
+    if hasattr(panel, "with_kept"):
+        try:
+            state = panel.with_kept(state, request.get("kept"))
+        except PlaygroundError as error:
+            notice = error.text(lang)
     actions = request.get("actions")
     for action in actions[:MOST_ACTIONS] if isinstance(actions, list) else []:
         try:
@@ -47,6 +55,8 @@ def answer(panel: Panel, state: Any, lang: str, notice: str = "") -> dict[str, A
         state, notice = panel.default, error.text(lang)
         html = panel.view(state, lang, notice)
     made = {"html": html, "state": state.to_json(), "notice": notice}
+    if hasattr(panel, "text"):
+        made |= {"text": panel.text(state, lang), "kept": panel.kept(state)}
     code = panel.code(state)
     return made if code is None else made | {"code": code}
 
@@ -88,7 +98,7 @@ class Stage(gr.HTML):
         super().__init__(
             value=value,
             html_template="${value.html}",
-            js_on_load=f"window.Playground.stage(element, props, server, {panel.name!r}, {lang!r})",
+            js_on_load=f"window.Playground.stage(element, props, server, {panel.name!r}, {lang!r}, trigger)",
             server_functions=[act, table],
             apply_default_css=False,
             elem_id=f"stage-{panel.name}",

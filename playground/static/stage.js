@@ -2,11 +2,13 @@
    paints the answer. It computes nothing: every number comes from the server.
 
    Playground.header(element, lang)                       once a page
-   Playground.stage(element, props, server, tab, lang)    once a tab
+   Playground.stage(element, props, server, tab, lang, trigger)  once a tab
+   Playground.text(tab)                                   the Markdown beside it, where there is one
 */
 window.Playground = (() => {
   "use strict";
   const stages = {};
+  const texts = {};
   let words = {};
 
   /* The fragment: {tab, states}, kept up to date so that a reload, a link and the
@@ -177,12 +179,28 @@ window.Playground = (() => {
 
   /* A tab */
 
-  const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head", "section", "left", "at", "layer", "measured"]; // not worth an undo
+  const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head", "section", "left", "at", "layer", "measured", "replied", "tries", "quiz", "reviewing"]; // not worth an undo
   const core = (state) => JSON.stringify(state, (key, value) => (LOOKS.includes(key) ? undefined : value));
 
   const goesOn = ({ action }) => action.do === "more"; // the page asks so by itself
 
-  function stage(element, props, server, tab, lang) {
+  /* What this browser keeps of a learner: it is sent along, and never in a link. */
+  const keeper = "attention-playground:";
+  function kept(tab) {
+    const now = new Date();
+    const today = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
+    try {
+      return { today, progress: JSON.parse(localStorage.getItem(keeper + tab)) };
+    } catch { // no storage, or not ours
+      return { today };
+    }
+  }
+
+  function keep(tab, progress) {
+    try { localStorage.setItem(keeper + tab, JSON.stringify(progress)); } catch { /* a private window: for this visit only */ }
+  }
+
+  function stage(element, props, server, tab, lang, trigger) {
     let state = props.value.state;
     let queue = [];
     let asked = []; // sent, not yet answered
@@ -226,7 +244,7 @@ window.Playground = (() => {
         asked = batch;
         queue = [];
         try {
-          reply = await server.act({ tab, lang, state, actions: batch.map((b) => b.action) });
+          reply = await server.act({ tab, lang, state, kept: kept(tab), actions: batch.map((b) => b.action) });
           if (!reply) throw new Error("no answer"); // Gradio swallows what went wrong
         } catch {
           queue = batch.concat(queue); // nothing typed is lost: wait and try again
@@ -238,7 +256,12 @@ window.Playground = (() => {
         if (batch.length) remember(batch, reply.state);
         asked = [];
         state = reply.state;
+        if (reply.kept) keep(tab, reply.kept);
         paint(reply.html);
+        if (reply.text !== undefined && reply.text !== texts[tab]) {
+          texts[tab] = reply.text;
+          trigger("select");
+        }
       } while (queue.length || !reply);
       busy = false;
       return reply;
@@ -311,6 +334,8 @@ window.Playground = (() => {
         send({ do: "token", index: +input.dataset.token, text: input.value }, { key: "token" + input.dataset.token, field: input });
       } else if (input.type === "range" || input.tagName === "TEXTAREA") {
         send({ do: "set", key: input.dataset.set, value: input.value }, { key: input.dataset.set, field: input });
+      } else if ("reply" in input.dataset && isText(input)) {
+        send({ do: "choose", values: [input.value] }, { record: false, key: "choose", field: input });
       } else if ("answer" in input.dataset) {
         for (const other of element.querySelectorAll("[data-answer]")) if (other !== input) other.value = input.value;
       }
@@ -318,6 +343,7 @@ window.Playground = (() => {
 
     element.addEventListener("change", (event) => {
       const input = event.target;
+      if ("reply" in input.dataset) send({ do: "choose", values: chosen() }, { record: false, key: "choose", field: isText(input) ? input : null });
       if (!input.dataset.set || input.type === "range" || input.tagName === "TEXTAREA") return;
       const value = input.type === "checkbox" ? input.checked : input.value;
       send({ do: "set", key: input.dataset.set, value });
@@ -351,7 +377,15 @@ window.Playground = (() => {
       send({ do: "open", cell: [matrix, head, row, col] });
     }
 
+    /* What is chosen or typed as the answer to the question on the page. */
+    const chosen = () => [...element.querySelectorAll("[data-question] [data-reply]")].filter((i) => isText(i) || i.checked).map((i) => i.value);
+    const sendReply = () => send({ do: "reply", values: chosen() }, { record: false });
+
     const clients = {
+      reply: sendReply,
+      saveKept: () => save("attention-progress.json", JSON.stringify(kept(tab).progress, null, 1), "application/json"),
+      bringKept: () => pick((text) => send({ do: "bring", kept: parsed(text) }, { record: false })),
+      forget: (button) => confirm(button.dataset.ask) && send({ do: "forget" }, { record: false }),
       undo: () => travel(undo, redo),
       redo: () => travel(redo, undo),
       answer: () => sendAnswer(element.querySelector("[data-answer]")),
@@ -362,13 +396,7 @@ window.Playground = (() => {
       send: (button) => load(button.dataset.file),
       copy: () => copy(element.querySelector(".code pre").textContent),
       download: () => save(`attention-${tab}.json`, JSON.stringify({ tab, state }, null, 1), "application/json"),
-      upload() {
-        const input = document.createElement("input");
-        input.type = "file";
-        input.accept = ".json,application/json";
-        input.onchange = async () => load(await input.files[0].text());
-        input.click();
-      },
+      upload: () => pick(load),
       async csv(button) {
         const { matrixName: matrix, matrixHead: head } = button.dataset;
         const text = await server.table({ tab, lang, state, matrix, head });
@@ -377,11 +405,23 @@ window.Playground = (() => {
       },
     };
 
-    function load(text) {
-      let found = text.slice(0, 200);
+    function pick(use) {
+      const input = document.createElement("input");
+      input.type = "file";
+      input.accept = ".json,application/json";
+      input.onchange = async () => use(await input.files[0].text());
+      input.click();
+    }
+
+    function parsed(text) {
       if (text.length < 900000) {
-        try { found = JSON.parse(text); } catch { /* the server says what is wrong with it */ }
+        try { return JSON.parse(text); } catch { /* the server says what is wrong with it */ }
       }
+      return text.slice(0, 200);
+    }
+
+    function load(text) {
+      const found = parsed(text);
       const named = Object(found).tab;
       const known = named && document.querySelector(`button[data-tab-id="${CSS.escape(String(named))}"]`);
       if (!named || !known) return send({ do: "load", state: named ? { tab: String(named) } : found });
@@ -398,6 +438,7 @@ window.Playground = (() => {
     element.addEventListener("keydown", (event) => {
       const cell = event.target.closest("td[data-row]");
       const typing = isText(event.target);
+      if (event.key === "Enter" && "reply" in event.target.dataset) return sendReply();
       if (event.key === "Enter" && "answer" in event.target.dataset) return sendAnswer(event.target);
       if (event.key === "Escape" && state.open) return send({ do: "open", cell: state.open });
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing) {
@@ -458,5 +499,5 @@ window.Playground = (() => {
     session.broken = false;
   }
 
-  return { header, stage };
+  return { header, stage, text: (tab) => texts[tab] || "" };
 })();

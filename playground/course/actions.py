@@ -1,0 +1,164 @@
+"""What a learner can do in the lessons tab; all else is done to the panel beside the text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from lessons import progress
+from lessons.answers import grade
+from lessons.progress import Progress
+from lessons.questions import Question
+from model.errors import PlaygroundError
+from playground import input_errors as errors
+from playground.course.state import CourseState, checked, from_json
+from playground.state import MAX_SEED
+
+Action = dict[str, Any]
+
+
+def apply(state: CourseState, action: Any) -> CourseState:
+    """The state after an action. Raises a `PlaygroundError` when it is refused."""
+    do = action.get("do") if isinstance(action, dict) else None
+    if not isinstance(do, str) or do not in ACTIONS:
+        return state.but(panel=state.beside.apply(state.shown, action))
+    try:
+        return ACTIONS[do](state, action)
+    except PlaygroundError:
+        raise
+    except (LookupError, TypeError, ValueError, OverflowError) as error:  # no button asks so
+        raise errors.ActionError(found=errors.short(json.dumps(action, default=str))) from error
+
+
+def go(state: CourseState, action: Action) -> CourseState:
+    """To another station."""
+    there = from_json({"station": action["station"]})
+    return there.but(kept=state.kept, today=state.today)
+
+
+def section(state: CourseState, action: Action) -> CourseState:
+    """To the review, the glossary, the teacher's notes, or back to the station."""
+    state = state.but(section=checked(state, "section", action["name"]))
+    if state.section == "review":
+        return next_review(state, action)
+    return renewed(state, seed=1, at=0)
+
+
+def try_(state: CourseState, action: Action) -> CourseState:
+    return state.but(tried=checked(state, "tried", action["name"]), panel=None)
+
+
+def ask_at(state: CourseState, action: Action) -> CourseState:
+    return renewed(state, at=checked(state, "at", action["index"]), seed=1)
+
+
+def another(state: CourseState, action: Action) -> CourseState:
+    """The same question with fresh numbers, or its choices in another order."""
+    return renewed(state, seed=seeded(action))
+
+
+def next_review(state: CourseState, action: Action) -> CourseState:
+    """A fresh question about what has gone wrong most often and is due."""
+    due = state.kept.due(state.today)
+    if not due:
+        return renewed(state, reviewing="", quiz="", seed=1)
+    question = progress.fresh(due[0], state.kept.again[due[0]], seeded(action))
+    return renewed(state, reviewing=due[0], quiz=question.quiz_id, seed=question.seed)
+
+
+def seeded(action: Action) -> int:
+    return abs(int(action.get("seed", 1))) % (MAX_SEED + 1)
+
+
+def renewed(state: CourseState, **changes: Any) -> CourseState:
+    """A question not yet answered; an order begins as it is shown."""
+    state = state.but(**changes, answer=[], replied=False, tries=0)
+    question = state.question
+    if question is not None and question.kind == "order":
+        state = state.but(answer=[choice.value for choice in question.choices])
+    return state
+
+
+def move(state: CourseState, action: Action) -> CourseState:
+    """A step of an order, one place up or down."""
+    values = order_of(state)
+    at, to = action["index"], action["index"] + (1 if action["by"] > 0 else -1)
+    if not 0 <= to < len(values):
+        return state
+    values[at], values[to] = values[to], values[at]
+    return state.but(answer=values, replied=False)
+
+
+def order_of(state: CourseState) -> list[str]:
+    """The steps as the learner has put them, or as they are shown at first."""
+    question = state.question
+    assert question is not None, "there is an order to move in"
+    values = [choice.value for choice in question.choices]
+    return list(state.answer) if sorted(state.answer) == sorted(values) else values
+
+
+def choose(state: CourseState, action: Action) -> CourseState:
+    """An answer on the way, not yet sent."""
+    values = [errors.readable(value) for value in action["values"]]
+    return state.but(answer=checked(state, "answer", values), replied=False)
+
+
+def reply(state: CourseState, action: Action) -> CourseState:
+    """An answer: graded, and what it shows is kept. One that cannot be read costs nothing."""
+    question = state.question
+    assert question is not None, "there is a question to answer"
+    state = choose(state, action)
+    values = order_of(state) if question.kind == "order" else state.answer
+    if not any(value.strip() for value in values):
+        return state
+    state = state.but(answer=values, replied=True)
+    try:
+        graded = grade(question, given(question, values), "en", state.tries + 1)
+    except PlaygroundError:
+        return state  # the page says why beside the question
+    kept = record(state, question, graded.correct, graded.mistake)
+    return state.but(tries=min(state.tries + 1, 999), kept=kept)
+
+
+def given(question: Question, values: list[str]) -> Any:
+    return values if question.kind in ("choices", "order") else ", ".join(values)
+
+
+def record(state: CourseState, question: Question, correct: bool, mistake: str | None) -> Progress:
+    """Only the first answer to a question counts in a review: trying until it fits is not knowing."""
+    if state.section != "review":
+        return state.kept.answered(question.quiz_id, correct, mistake, state.today)
+    if state.tries or state.reviewing not in state.kept.again:
+        return state.kept
+    return state.kept.reviewed(state.reviewing, correct, state.today)
+
+
+def bring(state: CourseState, action: Action) -> CourseState:
+    """A learner's progress from a file."""
+    return state.but(kept=progress.from_json(action["kept"]))
+
+
+def forget(state: CourseState, action: Action) -> CourseState:
+    return state.but(kept=Progress())
+
+
+def load(state: CourseState, action: Action) -> CourseState:
+    """A state from a link, a file, or the undo list; what was learned stays."""
+    return from_json(action["state"]).but(kept=state.kept, today=state.today)
+
+
+ACTIONS: dict[str, Callable[[CourseState, Action], CourseState]] = {
+    "go": go,
+    "show": section,
+    "try": try_,
+    "ask_at": ask_at,
+    "another": another,
+    "next_review": next_review,
+    "move": move,
+    "choose": choose,
+    "reply": reply,
+    "bring": bring,
+    "forget": forget,
+    "load": load,
+}
