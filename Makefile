@@ -13,7 +13,7 @@ endif
 export GRADIO_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-train setup-test run test bench train losses lint screenshots clean
+.PHONY: help setup setup-train setup-test run test bench train losses lessons lint screenshots clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile
@@ -32,6 +32,9 @@ train: setup-train ## train the shipped models again (hours); MODELS="korean" fo
 
 losses: setup ## compute the losses on the models' cards again
 	@$(PYTHON) -m model losses $(ARGS)
+
+lessons: setup ## check the lessons: both languages, every link, each generated question for 1,000 seeds
+	@$(PYTHON) -m lessons check $(ARGS)
 
 lint: setup-test ## check style and formatting
 	@$(PYTHON) -m ruff check .

@@ -48,27 +48,31 @@ def mistake_words() -> Mapping[str, MistakeWords]:
 def statements(function: Callable[..., Any]) -> list[tuple[str, str]]:
     """The body of a function as (name assigned to, source line with its comment).
 
-    Left out: docstring, checks, `if` guards; what is returned has the name "return".
+    Left out: docstring, checks, `if` guards, the return.
     """
-    source = textwrap.dedent(inspect.getsource(function))
-    lines = source.splitlines()
-    body = next(n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)).body
-    found = []
-    for node in body:
-        text = textwrap.dedent("\n".join(lines[node.lineno - 1 : node.end_lineno]))
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found.append((node.targets[0].id, text))
-        elif isinstance(node, ast.Return):
-            found.append(("return", text))
-    return found
+    lines, body = read(function)
+    assigned = (n for n in body if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name))
+    return [(node.targets[0].id, line_of(node, lines)) for node in assigned]
 
 
 def wrong_line(mistake: str) -> str:
     """The line of a mistake that goes wrong, as its source has it.
 
-    >>> wrong_line("no_scale")
-    'scaled = right.scores'
+    >>> wrong_line("no_scale"), wrong_line("no_residual")
+    ('scaled = scores', 'return sublayer')
     """
     found = MISTAKES[mistake]
-    lines = dict(statements(found.function))
-    return lines.get(found.step, lines["return"])
+    lines, body = read(found.function)
+    line = dict(statements(found.function)).get(found.step) or line_of(body[-1], lines)
+    return line.replace("right.heads.output", "heads.output").replace("right.", "")
+
+
+def read(function: Callable[..., Any]) -> tuple[list[str], list[ast.stmt]]:
+    """The source lines of a function, and the statements in its body."""
+    source = textwrap.dedent(inspect.getsource(function))
+    tree = next(n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef))
+    return source.splitlines(), tree.body
+
+
+def line_of(node: ast.stmt, lines: list[str]) -> str:
+    return textwrap.dedent("\n".join(lines[node.lineno - 1 : node.end_lineno]))

@@ -27,7 +27,7 @@ CLAIM = Words("The notes say: “{claim}”", "노트의 주장: ‘{claim}’")
 
 class QuizError(PlaygroundError):
     en = "There is no question “{found}”. /quizzes lists them; one is “{one}”."
-    ko = "‘{found}’라는 문제는 없습니다. /quizzes에 목록이 있습니다. 예: ‘{one}’"
+    ko = "‘{found}’라는 문제는 없습니다. /quizzes에 목록이 있습니다. 예를 들면 ‘{one}’ 문제가 있습니다."
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Question:
     mistakes: Mapping[str, Answer]
     worked: Words | None  # the solution, line by line
     source: Asked
+    attempt: int = 0  # of a generated one: how often it was drawn again
 
     @property
     def chosen(self) -> bool:
@@ -104,7 +105,7 @@ def generated(source: Asked, seed: int) -> Question:
     """Drawn again until it is sound: two mistakes at least, each of its own and not the answer."""
     drawn = None
     for attempt in range(MOST_DRAWS):
-        drawn = sound(source.draw(Random(f"{source.quiz_id}:{seed}:{attempt}")))
+        drawn = sound(draw(source, seed, attempt))
         if drawn is not None:
             break
     assert drawn is not None, f"{source.quiz_id}: no sound question for seed {seed}"
@@ -114,8 +115,22 @@ def generated(source: Asked, seed: int) -> Question:
         **{lang: "\n".join(in_language(line, lang) for line in drawn.worked) for lang in LANGUAGES}
     )
     return Question(
-        source.quiz_id, seed, source.kind, ask, (), drawn.answer, drawn.mistakes, worked, source
+        source.quiz_id,
+        seed,
+        source.kind,
+        ask,
+        (),
+        drawn.answer,
+        drawn.mistakes,
+        worked,
+        source,
+        attempt,
     )
+
+
+def draw(source: Asked, seed: int, attempt: int) -> Drawn:
+    assert source.draw is not None, "only a generated question is drawn"
+    return source.draw(Random(f"{source.quiz_id}:{seed}:{attempt}"))
 
 
 def filled(blanks: Mapping[str, object], lang: str) -> dict[str, object]:

@@ -36,7 +36,7 @@ def spoiled(mistake: str) -> dict[str, list[str]]:
     wrong: dict[str, list[str]] = {}
     before: list[str] = []
     for name, line in statements(MISTAKES[mistake].function):
-        if name in ("right", "d_model", "return"):
+        if name in ("right", "d_model"):
             continue
         line = line.replace("right.heads.output", "heads.output").replace("right.", "")
         before.append(line)
@@ -57,8 +57,6 @@ def lines_of(
     wrong, given = spoiled(mistake), given or {}
     out = []
     for name, line in statements(function):
-        if name == "return":
-            continue
         if name in given:
             out.append((name, given[name]))
         elif name in wrong:
