@@ -28,7 +28,9 @@ def weight_under_mask(draw: Random) -> Drawn:
         pick=lambda trace: trace.weights[i, j],
         leave=(*BEFORE_MASK, "no_mask"),  # a visible weight is the same if masked after softmax
     )
-    lines = worked_attention(attend(*arguments, scale=False), "weights", i, j)[T:]  # the T scores are given
+    lines = worked_attention(attend(*arguments, scale=False), "weights", i, j)[
+        T:
+    ]  # the T scores are given
     return Drawn({"scaled": show(scaled), "i": i, "j": j}, answer, wrong, lines)
 
 
