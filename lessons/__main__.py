@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lessons import check, keys
+from lessons import check, keys, practise
 
 
 def main() -> int:
@@ -17,7 +17,10 @@ def main() -> int:
     )
     printing = commands.add_parser("keys", help="all answers for one seed, as JSON")
     printing.add_argument("--seed", type=int, required=True)
+    practise.add_parser(commands)
     chosen = parser.parse_args()
+    if chosen.command == "practise":
+        return practise.run(chosen)
     return check.main(chosen.seeds) if chosen.command == "check" else keys.main(chosen.seed)
 
 

@@ -23,7 +23,7 @@ from model.errors import PlaygroundError
 from model.mistakes import MISTAKES, in_every_head
 
 Answer = float | str  # a number, or a shape as text
-LEAVE_OUT: ContextVar[bool] = ContextVar("LEAVE_OUT", default=True)
+LEAVE_OUT: ContextVar[bool] = ContextVar("LEAVE_OUT", default=True)  # those that look alike
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,15 @@ def compared(
     *arguments: Any,
     pick: Callable[[Any], Any] = float,
     leave: Collection[str] = (),
+    alike: Collection[str] = (),
     d_model: int | None = None,
     **options: Any,
 ) -> tuple[Any, dict[str, Any]]:
     """The right answer of a function of `model`, and what each mistake that spoils it gives.
 
     `function` is "attend", "multi_head" or a name in `model.steps`; `pick` takes the asked
-    number from what it returns. `leave` names mistakes that this question cannot tell from
-    another, `d_model` is how wide the model is around one head. A mistake that gives the
+    number from what it returns. `leave` names mistakes that have no place in this question
+    (the step they spoil is given), `alike` those that give what another gives; `d_model` is how wide the model is around one head. A mistake that gives the
     right answer, NaN, ∞ or nothing is not among them.
     """
     right = {"attend": attend, "multi_head": multi_head}.get(function)
@@ -70,7 +71,9 @@ def compared(
     answer = plain(pick(right(*arguments, **options)))
     wrong = {}
     for name, mistake in MISTAKES.items():
-        if (name in leave and LEAVE_OUT.get()) or mistake.spoils not in (function, inner(function)):
+        if name in leave or (name in alike and LEAVE_OUT.get()):
+            continue
+        if mistake.spoils not in (function, inner(function)):
             continue
         also = {"d_model": d_model} if name == "scale_by_d_model" else {}
         try:
@@ -79,8 +82,8 @@ def compared(
             else:
                 made = in_every_head(mistake, *arguments, **options, **also)
             value = plain(pick(made))
-        except (PlaygroundError, IndexError):
-            continue  # it cannot be made with these sizes
+        except (PlaygroundError, IndexError, RuntimeError):
+            continue  # it cannot be made with these sizes (K Qᵀ of two texts, say)
         if differs(value, answer):
             wrong[name] = value
     return answer, wrong

@@ -59,12 +59,13 @@ def wrong_line(mistake: str) -> str:
     """The line of a mistake that goes wrong, as its source has it.
 
     >>> wrong_line("no_scale"), wrong_line("no_residual")
-    ('scaled = scores', 'return sublayer')
+    ('scaled = scores', 'sublayer')
     """
     found = MISTAKES[mistake]
     lines, body = read(found.function)
     line = dict(statements(found.function)).get(found.step) or line_of(body[-1], lines)
-    return line.replace("right.heads.output", "heads.output").replace("right.", "")
+    line = line.replace("right.heads.output", "heads.output").replace("right.", "")
+    return line.removeprefix("return ")
 
 
 def read(function: Callable[..., Any]) -> tuple[list[str], list[ast.stmt]]:

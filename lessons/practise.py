@@ -46,7 +46,7 @@ EXPERIMENT = Words(
     "{path} is the script: change it and run this again. It prints:",
     "스크립트는 {path} 파일입니다. 고친 다음 같은 명령을 다시 실행하십시오. 출력은 다음과 같습니다.",
 )
-NEXT = Words("Now the experiment of this station:", "이제 이 스테이션의 실험을 해 보십시오.")
+NEXT = Words("Now the experiment of the same number:", "이제 같은 번호의 실험을 해 보십시오.")
 KIND_PRACTICAL = Words("practical", "실습")
 KIND_EXPERIMENT = Words("experiment", "실험")
 
@@ -163,9 +163,9 @@ def judge_file(practical: Practical, path: Path, args: argparse.Namespace, lang:
     for said in verdict.said:
         say(said.text(lang))
     command = f"  python -m lessons practise {practical.station}"
-    if not verdict.correct:
+    if not verdict.correct and found.failure is None:
         say(f"{HINTS(lang, count=len(practical.hints))}\n{command} --hint 1")
-    elif practical.station in experiments():
+    if verdict.correct and practical.station in experiments():
         say(f"{NEXT(lang)}\n{command} --experiment")
     return 0 if verdict.correct else 1
 

@@ -10,7 +10,7 @@ from model.looking import attention_weights, even_patterns, patterns, trace_of
 
 MODEL = "shakespeare"  # or "korean" · 또는 "korean"
 TEXT = "ROMEO: But soft, what light through yonder window breaks?"
-LAYER, HEAD = 0, 0  # both from 0 · 둘 다 0부터
+LAYER, HEAD = 3, 1  # both counted from 0 · 둘 다 0부터
 
 TITLE = Words(
     "{layers} layers of {heads} heads. Layer {layer}, head {head}: for each token the three it looks at most.",
@@ -47,4 +47,5 @@ if __name__ == "__main__":
     print(MEASURED(lang))
     even = even_patterns(ids)
     for name, share in patterns(weights[LAYER, HEAD], ids).items():
-        print(f"  {PLACES[name](lang)}: {share.item():.1%} ({even[name]:.1%})")
+        if not share.isnan():  # no token of this text has such a place
+            print(f"  {PLACES[name](lang)}: {share.item():.1%} ({even[name]:.1%})")

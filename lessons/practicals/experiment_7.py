@@ -13,7 +13,7 @@ from model.gpt import next_token_loss
 
 KINDS = 10  # how many tokens there are · 토큰의 종류
 LENGTH = 16  # tokens in a sequence · 한 수열의 토큰 수
-STEPS = 300  # of training · 학습 단계
+STEPS = 200  # of training · 학습 단계
 
 LAST = Words("the last loss", "마지막 손실")
 CHANCE = Words(
@@ -54,4 +54,4 @@ if __name__ == "__main__":
     for words, causal in ((WITH, True), (WITHOUT, False)):
         found = losses(causal)
         shown = "  ".join(f"{n}: {found[n]:.3f}" for n in range(0, STEPS, max(1, STEPS // 6)))
-        print(f"{words(lang)}  {shown}  {LAST(lang)}: {found[-1]:.3f}")
+        print(f"{words(lang)}  {shown}  {LAST(lang)}: {found[-1]:.3f}", flush=True)

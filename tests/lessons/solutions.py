@@ -151,7 +151,9 @@ def wrong_sources() -> dict[tuple[int, str], str]:
         lines = [*IN_ATTENTION, *(UNDER_A_MASK if station > 6 else [])]
         for name, begins, line in lines + (BETWEEN_HEADS if station == 9 else []):
             source = with_line(
-                RIGHT[station], begins, line.replace("{masked}", masked).replace("{visible}", visible)
+                RIGHT[station],
+                begins,
+                line.replace("{masked}", masked).replace("{visible}", visible),
             )
             for more in MORE_LINES.get(name, []):
                 source = with_line(source, *more)

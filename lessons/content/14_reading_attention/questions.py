@@ -11,16 +11,19 @@ from lessons.worked import worked_attention, worked_softmax
 from model import attend, causal_mask
 from model.steps import softmax
 
-# Where scaled scores are given, nothing is left to divide: these would all be invented.
-SCALING = ("no_scale", "scale_by_d_model", "scale_without_root")
+# In a cell that is visible, zeros after softmax leave the same number as no mask at all.
+SAME = ("mask_after_softmax",)
+# Where scaled scores are given, nothing is left to divide.
+SCALED = ("no_scale", "scale_by_d_model", "scale_without_root")
 
 
 def token_before(draw: Random) -> Drawn:
     """How much of its attention a token gives to the one before it, in a causal model."""
     q, k, i = matrix(draw, 3, 2), matrix(draw, 3, 2), draw.choice((1, 2))
     mask = causal_mask(3)
+    leave = ("scale_by_d_model", *SAME)
     answer, wrong = compared(
-        "attend", q, k, k, mask, pick=lambda t: t.weights[i, i - 1], leave=("scale_by_d_model",)
+        "attend", q, k, k, mask, pick=lambda t: t.weights[i, i - 1], leave=leave
     )
     worked = worked_attention(attend(q, k, k, mask), "weights", i, i - 1)
     return Drawn({"q": show(q), "k": show(k), "i": i, "before": i - 1}, answer, wrong, worked)
@@ -37,7 +40,7 @@ def previous(draw: Random) -> Drawn:
         one,
         mask,
         pick=lambda t: (t.weights[1, 0] + t.weights[2, 1]) / 2,
-        leave=SCALING,
+        leave=(*SCALED, *SAME),
         scale=False,
     )
     right = attend(scaled, one, one, mask, scale=False)
