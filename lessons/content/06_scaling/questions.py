@@ -25,9 +25,7 @@ def weight_after_scaling(draw: Random) -> Drawn:
     """One weight of a small attention without a mask."""
     q, k = matrix(draw, 3, 2), matrix(draw, 3, 2)
     i, j = draw.randrange(3), draw.randrange(3)
-    answer, wrong = compared(
-        "attend", q, k, k, pick=lambda trace: trace.weights[i, j], leave=("scale_by_d_model",)
-    )
+    answer, wrong = compared("attend", q, k, k, pick=lambda trace: trace.weights[i, j])
     blanks = {"q": show(q), "k": show(k), "i": i, "j": j}
     return Drawn(blanks, answer, wrong, worked_attention(attend(q, k, k), "weights", i, j))
 

@@ -8,15 +8,11 @@ from random import Random
 import torch
 from torch import Tensor
 
-from lessons.drawing import Drawn, compared, matrix, n, show
-from model import AttentionTrace
+from lessons.drawing import Drawn, matrix, n, show
+from model import AttentionTrace, attend
+from model.mistakes import MISTAKES
 
 KEYS = 4
-# The questions begin from the weights: nobody gets a score or a softmax wrong here.
-BEFORE_DROPOUT = (
-    *("queries_and_keys_swapped", "scale_by_d_model", "scale_without_root"),
-    *("softmax_over_queries", "divide_by_sum"),
-)
 
 
 def dropped_weight(draw: Random) -> Drawn:
@@ -67,17 +63,17 @@ def after_dropout(
     pick: Callable[[AttentionTrace], Tensor],
     v: Tensor | None = None,
 ) -> tuple[float, dict[str, float]]:
-    """The right number and those of the mistakes; scores of ln w have just these weights."""
+    """The right number, and those of the mistakes in dropout.
+
+    No others: the questions begin from the weights, so nobody gets a score or a softmax
+    wrong. Scores of ln w have just the weights w.
+    """
     eye = torch.eye(KEYS).double()
-    return compared(
-        "attend",
-        *(weights.log()[None], eye, eye if v is None else v),
-        scale=False,
-        dropout=p,
-        keep=keep,
-        pick=pick,
-        leave=BEFORE_DROPOUT,
-    )
+    arguments = (weights.log()[None], eye, eye if v is None else v)
+    options = {"scale": False, "dropout": p, "keep": keep}
+    wrong = [mistake for mistake in MISTAKES.values() if mistake.needs == "keep"]
+    answer = float(pick(attend(*arguments, **options)))
+    return answer, {m.name: float(pick(m(*arguments, **options))) for m in wrong}
 
 
 def blanks(weights: Tensor, keep: Tensor, p: float) -> dict[str, object]:
