@@ -110,6 +110,8 @@ def in_question(source: Asked) -> Iterator[str]:
         yield from in_words(f"{where} {choice.value} why", choice.why)
         if choice.mistake and choice.mistake not in mistake_words():
             yield f"{where} {choice.value}: no mistake is called {choice.mistake}"
+        if choice.mistake and choice.right:
+            yield f"{where} {choice.value}: right, and a mistake"
     for name in ("claim", "verdict"):
         if text := getattr(source, name):
             yield from in_words(f"{where} {name}", text)

@@ -63,8 +63,9 @@ def compared(
 
     `function` is "attend", "multi_head" or a name in `model.steps`; `pick` takes the asked
     number from what it returns. `leave` names mistakes that have no place in this question
-    (the step they spoil is given), `alike` those that give what another gives; `d_model` is how wide the model is around one head. A mistake that gives the
-    right answer, NaN, ∞ or nothing is not among them.
+    (the step they spoil is given), `alike` those that give what another gives; `d_model` is
+    how wide the model is around one head. A mistake that gives the right answer, NaN, ∞ or
+    nothing is not among them.
     """
     right = {"attend": attend, "multi_head": multi_head}.get(function)
     right = right or getattr(steps, function)

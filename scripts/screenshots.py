@@ -33,6 +33,7 @@ class Shot:
     lang: str = "en"
     dark: bool = False
     phone: bool = False
+    station: str = ""
     example: str = ""
     until: str = ""  # where the picture ends; the whole page where empty
     write: bool = False  # let the model write, and choose a token
@@ -48,6 +49,8 @@ SHOTS = (
     Shot("gpt", "gpt", write=True),
     Shot("gpt-ko", "gpt", lang="ko", example="korean", write=True),
     Shot("gpt-heads", "gpt", example="heads", lang="ko"),
+    Shot("lesson", "lessons", station="06_scaling", until=".legend"),
+    Shot("lesson-ko", "lessons", lang="ko", station="06_scaling", until=".legend"),
     Shot("phone", "dot-product", lang="ko", phone=True),
 )
 
@@ -116,6 +119,10 @@ def take(browser: Browser, url: str, shot: Shot, path: Path) -> None:
     page.goto(f"{url}/{shot.lang}")
     page.click(f'button[role=tab][data-tab-id="{shot.tab}"]')
     stage = page.locator(f"#stage-{shot.tab}")
+    if shot.station:
+        stage.locator(".all > summary").click()
+        stage.locator(f'.all button[data-do*="{shot.station}"]').click()
+        stage.locator(".all > summary").click()
     stage.locator("table").first.wait_for()
     if shot.example:
         stage.locator(f'.chip[data-do*="{shot.example}"]').click()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lessons.course import Station, stations
+from lessons.practicals import Experiment, Practical, experiments, practicals
 from lessons.words import Words
 from playground.controls import button
 from playground.course import asking
@@ -43,6 +44,12 @@ REVIEW_TEXT = Words(
 MINUTES = Words("{n} minutes", "{n}분")
 SHOW = Words("On the projector", "화면에 띄울 것")
 LIKELY = Words("Likely questions", "나올 만한 질문")
+PRACTICAL = Words("Write it yourself", "직접 써 보기")
+ELSEWHERE = Words(
+    "Your code runs on your own machine, in a folder with this project; the page runs nobody's code.",
+    "코드는 이 프로젝트를 내려받은 자기 컴퓨터에서 실행됩니다. 이 페이지는 누구의 코드도 실행하지 않습니다.",
+)
+FILE = Words("Save {name}", "{name} 저장")
 ALSO = Words("elsewhere", "다른 이름")
 
 
@@ -52,7 +59,7 @@ def view(state: CourseState, lang: str, notice: str = "") -> Html:
     asked = asking.questions(state, lang) if lesson or state.section == "review" else Html("")
     return Html(
         f'<div class="pg course" data-tab="lessons">{path(state, lang)}'
-        f'<div class="beside">{told(notice)}{tries(state, lang)}{asked}{beside(state, lang)}</div></div>'
+        f'<div class="beside">{told(notice)}{tries(state, lang)}{asked}{beside(state, lang)}{practical(state, lang)}</div></div>'
     )
 
 
@@ -146,6 +153,33 @@ def tries(state: CourseState, lang: str) -> Html:
 def beside(state: CourseState, lang: str) -> Html:
     """The live panel. Its names get their own beginning: the tab itself may be on the page too."""
     return Html(OWN.sub(r'\1="lesson-', state.beside.view(state.shown, lang)))
+
+
+def practical(state: CourseState, lang: str) -> Html:
+    """What to write in code: a file to fill in. It runs on the learner's machine, never here."""
+    number = state.lesson.number
+    parts = "".join(
+        f"<h3>{esc(task.title(lang))}</h3><p>{esc(task.task(lang))}</p>"
+        f"<p><code>python -m lessons practise {number}{option}</code> "
+        f"{button(FILE(lang, name=task.starter.name), Html('data-client=file'), file_of(task))}</p>"
+        for task, option in (
+            (practicals().get(number), ""),
+            (experiments().get(number), " --experiment"),
+        )
+        if task
+    )
+    if not parts or state.section != "station":
+        return Html("")
+    return Html(
+        f'<section class="practical" aria-label="{esc(PRACTICAL(lang))}"><span class="kick">{esc(PRACTICAL(lang))}</span>'
+        f"<p>{esc(ELSEWHERE(lang))}</p>{parts}</section>"
+    )
+
+
+def file_of(task: Practical | Experiment) -> Html:
+    """The attributes by which the page saves a task's file."""
+    text = task.starter.read_text(encoding="utf-8")
+    return Html(f'data-name="{esc(task.starter.name)}" data-text="{esc(text)}"')
 
 
 # The text, in Markdown

@@ -396,6 +396,7 @@ window.Playground = (() => {
       send: (button) => load(button.dataset.file),
       copy: () => copy(element.querySelector(".code pre").textContent),
       download: () => save(`attention-${tab}.json`, JSON.stringify({ tab, state }, null, 1), "application/json"),
+      file: (button) => save(button.dataset.name, button.dataset.text, "text/x-python"),
       upload: () => pick(load),
       async csv(button) {
         const { matrixName: matrix, matrixHead: head } = button.dataset;

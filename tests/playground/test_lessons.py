@@ -1,0 +1,213 @@
+"""The lessons tab: its state, what a learner can do, and what the page shows."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from lessons.course import asked, stations
+from lessons.progress import Progress
+from lessons.questions import made
+from model.errors import PlaygroundError
+from playground.panel import panels
+from playground.stage import act
+
+PANEL = panels()["lessons"]
+DAY = "2026-03-01"
+NAMES = list(stations())
+KINDS = {q.kind: q for q in asked().values()}
+
+
+def at(quiz_id):
+    """The state in which a question is asked."""
+    source = asked()[quiz_id]
+    state = PANEL.apply(PANEL.default.but(today=DAY), {"do": "go", "station": source.station})
+    index = [q.quiz_id for q in state.lesson.questions].index(quiz_id)
+    return PANEL.apply(state, {"do": "ask_at", "index": index})
+
+
+def replied(state, *values):
+    return PANEL.apply(state, {"do": "reply", "values": list(values)})
+
+
+def right_values(question):
+    answer = question.answer
+    return list(answer) if isinstance(answer, tuple) else [str(answer)]
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_station_shows_its_text_its_panel_and_a_question(name, lang):
+    state = PANEL.apply(PANEL.default, {"do": "go", "station": name})
+    station = stations()[name]
+    assert station.text(lang).strip() in PANEL.text(state, lang)
+    html = PANEL.view(state, lang)
+    assert state.chosen.tab in {"dot-product", "self-attention", "masking", "multi-head", "gpt"}
+    assert f'data-tab="{state.chosen.tab}"' in html
+    assert 'class="ask"' in html
+    assert 'aria-current="step"' in html
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_right_answer_is_praised_and_kept(kind):
+    state = at(KINDS[kind].quiz_id)
+    question = state.question
+    if kind == "order":
+        state = state.but(answer=right_values(question))
+    state = replied(state, *right_values(question))
+    assert state.kept.done == {question.quiz_id: 1}
+    assert 'class="fb ok"' in PANEL.view(state, "ko")
+
+
+def test_no_answer_is_on_the_page_before_it_is_given():
+    for source in asked().values():
+        if not source.generated:
+            continue
+        state = at(source.quiz_id)
+        html = re.sub(r'<div class="pg" .*', "", PANEL.view(state, "en"), flags=re.S)
+        question = state.question
+        assert question.worked.en not in html
+        if isinstance(question.answer, float):
+            asked_for = re.findall(r"[-−]?\d+\.\d+", question.ask.en)
+            given = f"{question.answer:.4f}"
+            assert given not in html or given in asked_for
+    assert "worked" not in json.dumps(act({"tab": "lessons", "lang": "en"}))
+
+
+def test_a_mistake_is_named_and_comes_again_in_the_review():
+    source = next(q for q in asked().values() if q.generated and q.kind in ("number", "cell"))
+    state = at(source.quiz_id)
+    name, wrong = next(iter(state.question.mistakes.items()))
+    state = replied(state, f"{wrong:.2f}")
+    assert state.kept.due(DAY) == [name]
+    assert "(1)" in PANEL.view(state, "en")
+    state = PANEL.apply(state, {"do": "show", "name": "review", "seed": 5})
+    assert name in state.question.mistakes
+    state = replied(state, str(state.question.answer))
+    assert state.kept.due(DAY) == []
+    assert 'class="fb ok"' in PANEL.view(state, "en")
+    later = PANEL.apply(state.but(today="2026-03-02"), {"do": "next_review", "seed": 6})
+    later = replied(later, str(later.question.answer))
+    assert later.kept.again == {}
+    assert 'class="fb ok"' in PANEL.view(later, "en"), "what was answered stays in view"
+
+
+def test_trying_in_the_review_until_it_fits_is_not_knowing():
+    source = next(q for q in asked().values() if q.kind == "choice")
+    wrong = next(c.value for c in source.choices if not c.right)
+    state = replied(at(source.quiz_id), wrong)
+    state = PANEL.apply(state, {"do": "show", "name": "review", "seed": 5})
+    state = replied(state, wrong)
+    state = replied(state, made(source, 1).answer)
+    assert len(state.kept.due(DAY)) == 1
+
+
+def test_an_answer_that_cannot_be_read_costs_nothing():
+    source = KINDS["number"]
+    state = replied(at(source.quiz_id), "about half")
+    assert state.tries == 0
+    assert state.kept == Progress()
+    assert "about half" in PANEL.view(state, "en")
+    assert state.answer == ["about half"]
+
+
+def test_an_unknown_number_shows_the_solution_the_second_time():
+    source = KINDS["number"]
+    state = at(source.quiz_id)
+    far = str(state.question.answer + 1000)
+    once = replied(state, far)
+    line = state.question.worked.en.splitlines()[0]
+    assert line not in PANEL.view(once, "en")
+    assert line in PANEL.view(replied(once, far), "en").replace("&#x27;", "'")
+
+
+def test_steps_are_moved_by_buttons():
+    state = at(KINDS["order"].quiz_id)
+    before = [c.value for c in state.question.choices]
+    moved = PANEL.apply(state, {"do": "move", "index": 0, "by": 1})
+    assert moved.answer == [before[1], before[0], *before[2:]]
+    assert PANEL.apply(moved, {"do": "move", "index": 0, "by": -1}) == moved
+    back = PANEL.apply(moved, {"do": "move", "index": 1, "by": -1})
+    assert back.answer == before
+
+
+def test_new_numbers_are_another_question_of_the_same_kind():
+    source = KINDS["cell"]
+    state = at(source.quiz_id)
+    other = PANEL.apply(state, {"do": "another", "seed": 77})
+    assert other.question.quiz_id == source.quiz_id
+    assert other.question.ask != state.question.ask
+
+
+def test_what_is_done_to_the_panel_beside_goes_to_that_panel():
+    state = next(
+        s
+        for s in (PANEL.apply(PANEL.default, {"do": "go", "station": n}) for n in NAMES)
+        if s.chosen.tab == "self-attention"
+    )
+    edited = PANEL.apply(
+        state, {"do": "cell", "matrix": "vectors", "head": 0, "row": 0, "col": 0, "text": "7"}
+    )
+    assert edited.shown.vectors[0][0] == 7
+    again = PANEL.usable(json.loads(json.dumps(edited.to_json())))
+    assert again.shown == edited.shown
+    tried = PANEL.apply(edited, {"do": "try", "name": state.chosen.name})
+    assert tried.shown == state.shown
+    assert PANEL.csv(edited, "en", "vectors", 0)[0][1] == 7
+
+
+def test_a_link_holds_no_progress():
+    state = replied(at(KINDS["choice"].quiz_id), "no_such")
+    kept = state.but(kept=Progress({KINDS["choice"].quiz_id: 1}, {}))
+    assert "done" not in json.dumps(kept.to_json())
+    assert PANEL.usable(kept.to_json()).kept == Progress()
+
+
+@pytest.mark.parametrize(
+    ("found", "where"),
+    [
+        ({"station": "99_nowhere"}, "station"),
+        ({"station": NAMES[0], "at": 99}, "at"),
+        ({"station": NAMES[0], "seed": -1}, "seed"),
+        ({"station": NAMES[0], "section": "cheat"}, "section"),
+        ({"station": NAMES[0], "answer": "a"}, "answer"),
+        ({"station": NAMES[0], "answer": ["a" * 500]}, "answer"),
+        ({"station": NAMES[0], "quiz": "no/such"}, "quiz"),
+        ({"station": NAMES[0], "tried": "no_such"}, "tried"),
+        ({"station": NAMES[0], "panel": {"tokens": 3}}, ""),
+    ],
+)
+def test_a_foreign_state_is_refused(found, where):
+    with pytest.raises(PlaygroundError) as caught:
+        PANEL.usable(found)
+    assert where in caught.value.text("ko")
+
+
+def test_progress_travels_beside_the_state_and_survives_a_broken_one():
+    source = KINDS["choice"]
+    kept = {"progress": {"done": {source.quiz_id: 2}, "again": {}}, "today": DAY}
+    request = {"tab": "lessons", "lang": "en", "state": None, "kept": kept, "actions": []}
+    assert act(request)["kept"]["done"] == {source.quiz_id: 2}
+    broken = act(request | {"kept": {"progress": {"done": 3}, "today": DAY}})
+    assert "learner" in broken["notice"]
+    brought = act(
+        request | {"actions": [{"do": "bring", "kept": {"done": {source.quiz_id: 5}, "again": {}}}]}
+    )
+    assert brought["kept"]["done"] == {source.quiz_id: 5}
+    refused = act(request | {"actions": [{"do": "bring", "kept": "text"}]})
+    assert refused["notice"]
+    assert refused["kept"]["done"] == {source.quiz_id: 2}
+    assert act(request | {"actions": [{"do": "forget"}]})["kept"] == {"done": {}, "again": {}}
+
+
+def test_the_glossary_has_every_word_and_the_teacher_every_question():
+    state = PANEL.apply(PANEL.default, {"do": "show", "name": "words"})
+    for lang in ("en", "ko"):
+        text = PANEL.text(state, lang)
+        for station in stations().values():
+            assert all(term.word(lang) in text for term in station.terms)
+    state = PANEL.apply(PANEL.default, {"do": "show", "name": "teacher"})
+    for likely in state.lesson.teacher.likely:
+        assert likely.answer.ko in PANEL.text(state, "ko")
