@@ -28,18 +28,17 @@ def query_of_a_head(draw: Random) -> Drawn:
 
 
 def concat_of_two_heads(draw: Random) -> Drawn:
-    """One number of concat, where q = k = v = x and each head is 2 wide."""
-    x, eye = matrix(draw, 2, 4), torch.eye(4).double()
-    i, j = draw.randrange(2), draw.randrange(4)
+    """One number of concat, where q = k = v = x and each head is 3 wide."""
+    x, eye = matrix(draw, 2, 6), torch.eye(6).double()
+    i, j = draw.randrange(2), draw.randrange(6)
     answer, wrong = compared(
         "multi_head", x, eye, eye, eye, None, 2,
         pick=lambda trace: trace.concat[i, j],
-        d_model=4,
-        leave=("scale_without_root",),  # ÷ 2, as ÷ √d_model here
+        d_model=6,
     )  # fmt: skip
-    part = x[:, 2 * (j // 2) :][:, :2]
-    lines = worked_attention(attend(part, part, part), "output", i, j % 2)
-    last = f"concat[{i}, {j}] = head {j // 2 + 1}: output[{i}, {j % 2}] = {n(answer)}"
+    part = x[:, 3 * (j // 3) :][:, :3]
+    lines = worked_attention(attend(part, part, part), "output", i, j % 3)
+    last = f"concat[{i}, {j}] = head {j // 3 + 1}: output[{i}, {j % 3}] = {n(answer)}"
     return Drawn({"x": show(x), "i": i, "j": j}, answer, wrong, (*lines, last))
 
 

@@ -11,26 +11,24 @@ from lessons.worked import worked_attention, worked_softmax
 from model import attend, causal_mask
 from model.steps import softmax
 
-# In a cell that is visible, zeros after softmax leave the same number as no mask at all.
-SAME = ("mask_after_softmax",)
-# Where scaled scores are given, nothing is left to divide.
-SCALED = ("no_scale", "scale_by_d_model", "scale_without_root")
+# Where masked scores are given, nothing is left to divide or to mask.
+GIVEN = (
+    *("no_scale", "scale_by_d_model", "scale_without_root", "no_mask", "mask_diagonal"),
+    *("mask_inverted", "mask_with_zero", "mask_after_softmax", "queries_and_keys_swapped"),
+)
 
 
 def token_before(draw: Random) -> Drawn:
-    """How much of its attention a token gives to the one before it, in a causal model."""
-    q, k, i = matrix(draw, 3, 2), matrix(draw, 3, 2), draw.choice((1, 2))
+    """How much of its attention the last token gives to the one before it, in a causal model."""
+    q, k, i = matrix(draw, 3, 2), matrix(draw, 3, 2), 2
     mask = causal_mask(3)
-    leave = ("scale_by_d_model", *SAME)
-    answer, wrong = compared(
-        "attend", q, k, k, mask, pick=lambda t: t.weights[i, i - 1], leave=leave
-    )
+    answer, wrong = compared("attend", q, k, k, mask, pick=lambda t: t.weights[i, i - 1])
     worked = worked_attention(attend(q, k, k, mask), "weights", i, i - 1)
     return Drawn({"q": show(q), "k": show(k), "i": i, "before": i - 1}, answer, wrong, worked)
 
 
 def previous(draw: Random) -> Drawn:
-    """The measure of a head: its mean weight on the token before, from its scaled scores."""
+    """The measure of a head: its mean weight on the token before, from its masked scores."""
     scaled, one = matrix(draw, 3, 3), torch.eye(3).double()
     mask = causal_mask(3)
     answer, wrong = compared(
@@ -40,7 +38,7 @@ def previous(draw: Random) -> Drawn:
         one,
         mask,
         pick=lambda t: (t.weights[1, 0] + t.weights[2, 1]) / 2,
-        leave=(*SCALED, *SAME),
+        leave=GIVEN,
         scale=False,
     )
     right = attend(scaled, one, one, mask, scale=False)
@@ -50,7 +48,7 @@ def previous(draw: Random) -> Drawn:
         worked_softmax("weights[2, 1]", right.masked[2], 1),
         f"({n(first)} + {n(second)}) / 2 = {n(answer)}",
     )
-    return Drawn({"scaled": show(scaled)}, answer, wrong, worked)
+    return Drawn({"masked": show(right.masked)}, answer, wrong, worked)
 
 
 def top_two(draw: Random) -> Drawn:

@@ -51,13 +51,11 @@ def visible(draw: Random) -> Drawn:
 
 
 def window(draw: Random) -> Drawn:
-    """A weight of a sparse attention: each token sees itself and the one before, no more."""
-    q, k, i = matrix(draw, 4, 2), matrix(draw, 4, 2), draw.choice((1, 2, 3))
-    j = i - 1  # on the diagonal two mistakes of the mask would both give 0
+    """An output of a sparse attention: each token sees itself and the one before, no more."""
+    q, k = matrix(draw, 4, 2), matrix(draw, 4, 2)
+    v, i = matrix(draw, 4, 1, 0, 9, step=1), draw.choice((1, 2, 3))
     mask = torch.ones(4, 4).tril().triu(-1).bool()
-    leave = ("scale_by_d_model", "mask_after_softmax")  # no model around; as no_mask where visible
-    answer, wrong = compared(
-        "attend", q, k, k, mask, pick=lambda trace: trace.weights[i, j], leave=leave
-    )
-    worked = worked_attention(attend(q, k, k, mask), "weights", i, j)
-    return Drawn({"q": show(q), "k": show(k), "i": i, "j": j}, answer, wrong, worked)
+    answer, wrong = compared("attend", q, k, v, mask, pick=lambda trace: trace.output[i, 0])
+    worked = worked_attention(attend(q, k, v, mask), "output", i, 0)
+    blanks = {"q": show(q), "k": show(k), "v": show(v[:, 0]), "i": i}
+    return Drawn(blanks, answer, wrong, worked)

@@ -10,7 +10,7 @@ from model.looking import trace_of
 from model.mistakes import MISTAKES
 from model.steps import gradient_step, residual
 
-from .said import drawing, fixed, largest, listed, shipped
+from .said import drawing, fixed, largest, plain, shipped, tiny
 
 # The three voices: each word's vector, and how much the first word is said to listen to each.
 VECTORS = torch.tensor([[10, 10], [100, 100], [5, 5]]).double()
@@ -19,11 +19,11 @@ WEIGHTS = torch.tensor([[0.1, 0.8, 0.1]]).double()
 
 def three_voices() -> dict[str, str]:
     """Dot products of those vectors -> softmax, for the first word."""
-    plain, scaled = (attend(VECTORS, VECTORS, VECTORS, scale=scale) for scale in (False, True))
+    bare, scaled = (attend(VECTORS, VECTORS, VECTORS, scale=scale) for scale in (False, True))
     return {
-        "scores": listed(plain.scores[0], 0),
-        "weights": listed(plain.weights[0], 4),
-        "scaled": listed(scaled.weights[0], 4),
+        "scores": plain(bare.scores[0]),
+        "weights": plain(bare.weights[0]),
+        "scaled": plain(scaled.weights[0]),
     }
 
 
@@ -31,8 +31,8 @@ def high_scores_raise() -> dict[str, object]:
     """Each value at its volume, and how many came out larger than they went in."""
     each = voices(WEIGHTS, VECTORS)[0, :, 0]
     return {
-        "before": listed(VECTORS[:, 0], 0),
-        "after": listed(each, 1),
+        "before": plain(VECTORS[:, 0]),
+        "after": plain(each),
         "sum": fixed(each.sum(), 1),
         "grown": int((each > VECTORS[:, 0]).sum()),
     }
@@ -42,7 +42,7 @@ def original_gone() -> dict[str, str]:
     """What is left of the first word: its own voice, and the residual connection."""
     heard = WEIGHTS @ VECTORS
     return {
-        "own": fixed(voices(WEIGHTS, VECTORS)[0, 0, 0], 1),
+        "own": plain(voices(WEIGHTS, VECTORS)[0, 0, :1]),
         "heard": fixed(heard[0, 0], 1),
         "stream": fixed(residual(VECTORS[0], heard)[0, 0], 1),
     }
@@ -78,7 +78,7 @@ def backward_changes() -> dict[str, str]:
     after_backward = weight.detach().clone()
     after_step = gradient_step(after_backward, weight.grad, 0.1)  # what torch.optim.SGD does
     return {
-        "backward": fixed(largest(after_backward - before), 4),
+        "backward": tiny(largest(after_backward - before)),
         "gradient": fixed(largest(weight.grad), 4),
         "step": fixed(largest(after_step - before), 4),
     }

@@ -16,7 +16,7 @@ from model.looking import attention_weights, trace_of
 from model.steps import dot, score_bytes
 from model.tokenizer import Tokenizer, gpt2_tokenizer
 
-from .said import drawing, fixed, largest, listed, pieces, quoted, shipped, tiny
+from .said import drawing, fixed, largest, listed, pieces, plain, quoted, shipped, tiny
 
 SCORES = torch.tensor(
     [[2.1, 1.5, 0.8, 1.2], [1.3, 2.5, 1.1, 0.9], [0.7, 1.8, 2.2, 1.4], [1.0, 1.6, 1.9, 2.3]]
@@ -49,8 +49,8 @@ def first_token_ahead() -> dict[str, object]:
         "ahead": sum(key > query for query, keys in enumerate(EXPECTED) for key in keys),
         "printed": sum(map(len, EXPECTED)),
         "heads": top[..., 0].numel(),
-        "top": listed(top.flatten(0, 1).unique(dim=0)[0], 1),
-        "future": fixed(weights.triu(1).sum(), 1),
+        "top": plain((top[..., 0].min(), top[..., 1].max(), top[..., 2].max())),
+        "future": tiny(weights.triu(1).sum()),
     }
 
 
@@ -116,7 +116,7 @@ def both_ways() -> dict[str, object]:
         "pairs": T * (T - 1) // 2,
         "heads": weights[..., 0, 0].numel(),
         "both": int(((forward > 0) & (back > 0)).sum()),
-        "forward": fixed(forward.max(), 1),
+        "forward": tiny(forward.max()),
         "back": fixed(back.max(), 2),
     }
 
@@ -132,7 +132,7 @@ def query_of_the_word() -> dict[str, str]:
     return {
         "asked": cut[at - 1].strip(),
         "word": cut[at].strip(),
-        "moved": fixed(largest(before[at - 1] - after[at - 1]), 4),
+        "moved": tiny(largest(before[at - 1] - after[at - 1])),
         "later": fixed(largest(before[at] - after[at]), 1),
     }
 
@@ -163,7 +163,7 @@ def hook() -> dict[str, object]:
 def twice_the_length() -> dict[str, str]:
     """Multiplications of the scores, and of a whole block 768 wide, from 512 tokens to 1,024."""
     return {
-        "scores": fixed(scores_cost(1024) / scores_cost(512), 1),
+        "scores": fixed(scores_cost(1024) / scores_cost(512), 0),
         "block": fixed(block_cost(1024) / block_cost(512), 1),
         "share": fixed(100 * scores_cost(512) / block_cost(512), 0),
         "long": fixed(block_cost(2**17) / block_cost(2**16), 1),
@@ -183,7 +183,7 @@ def block_cost(T: int, C: int = GPT2_WIDTH) -> int:
 def memory_of_scores() -> dict[str, str]:
     sizes = [score_bytes(T, 4) / MIB for T in (1024, 4096, 16384)]
     return {
-        "sizes": listed(sizes, 0),
+        "sizes": ", ".join(f"{size:,.0f}" for size in sizes),
         "gpt2": fixed(sizes[0] * GPT2_HEADS, 0),
         "heads": str(GPT2_HEADS),
         "long": fixed(sizes[2] * GPT2_HEADS / 1024, 0),
@@ -199,7 +199,7 @@ def fnet() -> dict[str, str]:
         return largest(mix(a + b) - mix(a) - mix(b))
 
     return {
-        "fnet": fixed(apart(lambda x: torch.fft.fft2(x).real), 4),  # FNet's whole mixing step
+        "fnet": tiny(apart(lambda x: torch.fft.fft2(x).real)),  # FNet's whole mixing step
         "attention": fixed(apart(lambda x: attend(x, x, x).output), 2),
     }
 

@@ -12,7 +12,7 @@ from model import AttentionTrace, attend, causal_mask
 from model.steps import layer_norm, residual, sinusoid
 
 from .plus_two import UP, as_printed, mended, sequences
-from .said import drawing, fixed, largest, listed
+from .said import drawing, fixed, largest, listed, tiny
 
 SCORES = torch.tensor([5.0, 95.0, 12.0]).double()  # it -> The, animal, street
 PRINTED = torch.tensor([0.01, 0.88, 0.03]).double()
@@ -139,7 +139,7 @@ def order_blind() -> dict[str, str]:
         return output
 
     return {
-        "bare": fixed(moved(of(None)), 4),
+        "bare": tiny(moved(of(None))),
         "placed": fixed(moved(of(None), place), 2),
         "causal": fixed(moved(of(causal_mask(4))), 2),
     }

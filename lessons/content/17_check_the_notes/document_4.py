@@ -7,7 +7,7 @@ import torch
 from model import attend, causal_mask, draw_keep, masking, multi_head, multi_head_loop
 from model.steps import softmax
 
-from .said import drawing, fixed, largest, listed, tiny
+from .said import drawing, fixed, largest, listed, plain, tiny
 
 JOURNEY = torch.tensor(
     [
@@ -67,7 +67,7 @@ def dropout_doubles() -> dict[str, str]:
     for name, p in (("half", 0.5), ("fifth", 0.2)):
         keep = draw_keep((6, 6), p, drawing())
         trace = attend(JOURNEY, JOURNEY, JOURNEY, dropout=p, keep=keep)
-        factors[name] = fixed((trace.dropped / trace.weights)[keep].mean(), 2)
+        factors[name] = plain([(trace.dropped / trace.weights)[keep].mean()])
         sums[name] = trace.dropped.sum(-1)
     return factors | {"least": fixed(sums["half"].min(), 2), "most": fixed(sums["half"].max(), 2)}
 

@@ -8,6 +8,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from lessons.drawing import n
 from model import Checkpoint, load_checkpoint
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -31,8 +32,17 @@ def listed(values: Tensor | Iterable[float], digits: int) -> str:
     return ", ".join(fixed(value, digits) for value in values)
 
 
+def plain(values: Tensor | Iterable[float]) -> str:
+    """Several numbers, four decimals at most.
+
+    >>> plain([1, 0.5, 0])
+    '1, 0.5, 0'
+    """
+    return ", ".join(n(value) for value in values)
+
+
 def tiny(value: Tensor | float) -> str:
-    """A difference of rounding size: one digit and a power of ten; 0 where there is none.
+    """A difference of rounding size: one digit and a power of ten; 0 where it is exactly that.
 
     >>> tiny(2.4e-7), tiny(0.0)
     ('2 × 10⁻⁷', '0')
@@ -53,7 +63,9 @@ def drawing(seed: int = 1) -> torch.Generator:
 
 @cache
 def shipped(name: str) -> Checkpoint:
-    return load_checkpoint(name)
+    """A model by its name. Building it draws weights that are then replaced: in a fork."""
+    with torch.random.fork_rng(devices=[]):
+        return load_checkpoint(name)
 
 
 def pieces(checkpoint: Checkpoint, text: str) -> list[str]:
