@@ -11,7 +11,7 @@ from torch import Tensor
 from model import AttentionTrace, attend, causal_mask
 from model.steps import layer_norm, residual, sinusoid
 
-from .plus_two import UP, as_printed, mended, sequences
+from .plus_two import BATCH, UP, as_printed, mended, sequences
 from .said import drawing, fixed, largest, listed, tiny
 
 SCORES = torch.tensor([5.0, 95.0, 12.0]).double()  # it -> The, animal, street
@@ -55,7 +55,7 @@ def plus_two_listens() -> dict[str, object]:
     }
 
 
-def plus_two_alone() -> dict[str, str]:
+def plus_two_alone() -> dict[str, object]:
     """The mended recipe with the right answers handed in, and left to itself."""
     found = mended()
     src = sequences(500, drawing(2))
@@ -64,7 +64,8 @@ def plus_two_alone() -> dict[str, str]:
         return fixed((answers - src - 2).square().mean().sqrt(), 1)
 
     return {
-        "steps": str(len(found.losses) - 1),
+        "steps": len(found.losses) - 1,
+        "batch": BATCH,
         "forced": error(found.forced(src)),
         "free": error(found.free(src)),
         "example_forced": listed(found.forced(UP)[0], 1),

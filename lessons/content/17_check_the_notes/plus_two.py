@@ -22,7 +22,7 @@ STEPS = 501  # epochs 0 to 500
 N_EMBD, N_HEAD, N_LAYER, HIDDEN = 16, 2, 2, 32
 LENGTH, ADDED = 5, 2
 SCALE = 50.0  # of the mended recipe
-BATCH = 32
+BATCH = 16  # of the mended recipe, too
 
 Batch = tuple[Tensor, Tensor, Tensor]  # src, tgt and target: (B, LENGTH, 1) each
 
