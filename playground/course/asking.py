@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lessons.answers import grade
-from lessons.course import Choice
+from lessons.course import Choice, Station, stations
 from lessons.mistakes import mistake_words
 from lessons.questions import Question
 from lessons.words import Words
@@ -23,6 +23,7 @@ NOTHING = Words(
 CHECK = Words("Check", "확인")
 FRESH = Words("New numbers", "새 숫자로")
 NEXT = Words("Next question", "다음 문제")
+NEXT_STATION = Words("On to “{title}”", "다음 단원: {title}")
 NEXT_REVIEW = Words("Next", "다음")
 UP = Words("Earlier: {text}", "앞으로: {text}")
 DOWN = Words("Later: {text}", "뒤로: {text}")
@@ -79,7 +80,16 @@ def ways_on(state: CourseState, question: Question, lang: str) -> Html:
         return Html(another + button(NEXT_REVIEW(lang), action("next_review"), 'data-seed="1"'))
     if state.at + 1 < len(state.lesson.questions):
         another += button(NEXT(lang), action("ask_at", index=state.at + 1))
+    elif after := following(state.lesson):
+        on = NEXT_STATION(lang, title=after.title(lang))
+        another += button(on, action("go", station=after.name))
     return Html(another)
+
+
+def following(station: Station) -> Station | None:
+    """The station after this one, if it is not the last."""
+    every = list(stations().values())
+    return next((s for s in every if s.number == station.number + 1), None)
 
 
 # Answering
