@@ -38,7 +38,9 @@ def concat_of_two_heads(draw: Random) -> Drawn:
     )  # fmt: skip
     part = x[:, 3 * (j // 3) :][:, :3]
     lines = worked_attention(attend(part, part, part), "output", i, j % 3)
-    last = f"concat[{i}, {j}] = head {j // 3 + 1}: output[{i}, {j % 3}] = {n(answer)}"
+    cell, number = f"concat[{i}, {j}]", f"output[{i}, {j % 3}] = {n(answer)}"
+    head = j // 3 + 1
+    last = Words(f"{cell} = head {head}: {number}", f"{cell} = 헤드 {head}: {number}")
     return Drawn({"x": show(x), "i": i, "j": j}, answer, wrong, (*lines, last))
 
 
@@ -64,7 +66,7 @@ def parameters_of_attention(draw: Random) -> Drawn:
     answer, wrong = compared("attention_parameters", C, n_head)
     lines = (
         f"W_query, W_key, W_value, W_out: 4 × {C} × {C} = {4 * C * C}",
-        f"bias: 4 × {C} = {4 * C}",
+        Words(f"biases: 4 × {C} = {4 * C}", f"편향: 4 × {C} = {4 * C}"),
         f"{4 * C * C} + {4 * C} = {int(answer)}",
     )
     return Drawn({"C": C, "n_head": n_head}, answer, wrong, lines)
