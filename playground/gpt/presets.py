@@ -61,7 +61,7 @@ PRESETS = (
             "Raise the temperature to 1, then to 2, and compare.",
             "온도 0에서는 언제나 가장 그럴듯한 토큰을 고릅니다. 같은 말이 되풀이됩니까? 온도를 1로, 다시 2로 올려 견주어 보십시오.",
         ),
-        GptState(prompt="First Citizen:\n", temperature=0.0, count=60),
+        GptState(prompt="CAMILLO:\n", temperature=0.0, count=60),
     ),
     GptPreset(
         "heads",
