@@ -30,15 +30,24 @@ def worked_attention(trace: AttentionTrace, step: str, i: int, j: int) -> tuple[
     wanted = [j] if step == "weights" else [c for c in columns if c not in hidden]
     lines += [worked_softmax(f"weights[{i}, {c}]", trace.masked[i], c) for c in wanted]
     if step == "output":
-        products = [f"{n(trace.weights[i, c])} × {n(trace.v[c, j])}" for c in wanted]
-        lines.append(f"output[{i}, {j}] = {' + '.join(products)} = {n(trace.output[i, j])}")
+        pairs = [(trace.weights[i, c], trace.v[c, j]) for c in wanted]
+        lines.append(f"output[{i}, {j}] = {products(pairs)} = {n(trace.output[i, j])}")
     return tuple(lines)
 
 
 def worked_dot(name: str, a: Tensor, b: Tensor) -> str:
     """name = a₀ × b₀ + a₁ × b₁ + … = their dot product"""
-    products = " + ".join(f"{n(x)} × {n(y)}" for x, y in zip(a, b, strict=True))
-    return f"{name} = {products} = {n(a @ b)}"
+    return f"{name} = {products(list(zip(a, b, strict=True)))} = {n(a @ b)}"
+
+
+def products(pairs: list[tuple[Tensor, Tensor]]) -> str:
+    """a × b + …, brackets around what is negative: "−1 × 2 + (−3) × (−4)"."""
+    text = " + ".join(f"{bracketed(a)} × {bracketed(b)}" for a, b in pairs)
+    return text if pairs[0][0] >= 0 else text.replace(bracketed(pairs[0][0]), n(pairs[0][0]), 1)
+
+
+def bracketed(number: Tensor) -> str:
+    return f"({n(number)})" if number < 0 else n(number)
 
 
 def worked_softmax(name: str, scores: Tensor, j: int) -> str:
