@@ -55,8 +55,9 @@ class PlaygroundError(ValueError):
         super().__init__(self.text("en"))
 
     def text(self, lang: str) -> str:
-        """The sentence in `lang` ("en" or "ko")."""
-        return (self.ko if lang == "ko" else self.en).format(**self.values)
+        """The sentence in `lang` ("en" or "ko"). It can be sent: half a character becomes ?."""
+        said = (self.ko if lang == "ko" else self.en).format(**self.values)
+        return said.encode("utf-8", "replace").decode()  # a lone surrogate, which JSON allows
 
 
 class ShapeError(PlaygroundError):

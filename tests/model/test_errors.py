@@ -232,3 +232,12 @@ def test_each_leaf_speaks_both_languages_with_the_same_blanks(error):
     assert re.search("[가-힣]", error.ko)
     assert not re.search("[가-힣]", error.en)
     assert blanks(error.en) == blanks(error.ko) != set()
+
+
+def test_a_message_can_be_sent_whatever_was_typed():
+    """JSON allows half a character; UTF-8 does not."""
+    error = e.ChoiceError(name="x", found="\ud800", choices="a")
+    for lang in ("en", "ko"):
+        assert "?" in error.text(lang)
+        error.text(lang).encode()
+    str(error).encode()
