@@ -7,8 +7,17 @@ import json
 import pytest
 
 from lessons.course import asked
-from lessons.progress import Again, Progress, ProgressError, fresh, from_json
+from lessons.progress import (
+    MOST_COUNTED,
+    Again,
+    Progress,
+    ProgressError,
+    fresh,
+    from_json,
+    shown_by,
+)
 from lessons.questions import made
+from model.mistakes import MISTAKES
 
 GENERATED = next(q for q in asked().values() if q.generated)
 FIXED = next(q for q in asked().values() if q.kind == "choice")
@@ -59,6 +68,39 @@ def test_a_fresh_question_can_show_the_mistake(seed):
     assert MISTAKE in asking.mistakes
     assert made(asked()[asking.quiz_id], asking.seed) == asking
     assert len({fresh(MISTAKE, again, s).seed for s in range(5)}) > 1
+
+
+def test_a_mistake_that_the_question_cannot_show_comes_in_one_that_can():
+    before = next(
+        q for q in asked().values() if q.generated and q not in shown_by()["loss_in_bits"]
+    )
+    for seed in range(5):
+        assert "loss_in_bits" in fresh("loss_in_bits", Again(before.quiz_id), seed).mistakes
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_every_mistake_has_questions_for_its_review(mistake):
+    source = asked()[next(iter(asked()))]
+    assert mistake in fresh(mistake, Again(source.quiz_id), 3).mistakes
+
+
+def test_a_clock_that_was_ahead_keeps_nothing_away():
+    progress = Progress().answered(FIXED.quiz_id, False, None, LATER)
+    progress = progress.reviewed(FIXED.quiz_id, True, LATER)
+    assert progress.due(DAY) == [FIXED.quiz_id]
+
+
+def test_counts_end_where_they_can_be_read_again():
+    most = {"quiz_id": FIXED.quiz_id, "count": MOST_COUNTED, "right": 0, "last": DAY}
+    progress = from_json(
+        {"done": {FIXED.quiz_id: MOST_COUNTED}, "again": {MISTAKE: most, FIXED.quiz_id: most}}
+    )
+    progress = progress.answered(FIXED.quiz_id, True, None, DAY)
+    progress = progress.answered(GENERATED.quiz_id, False, MISTAKE, DAY)
+    progress = progress.reviewed(FIXED.quiz_id, False, DAY)
+    assert from_json(progress.to_json()) == progress
+    with pytest.raises(ProgressError):
+        from_json({"done": {FIXED.quiz_id: MOST_COUNTED + 1}, "again": {}})
 
 
 def test_progress_survives_a_file():
