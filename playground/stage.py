@@ -20,16 +20,21 @@ from playground.panel import Panel, panels
 
 STATIC = Path(__file__).parent / "static"
 MOST_ACTIONS = 200  # in one request; a person makes a few between two answers
+REPLACING = (
+    "bring",
+    "forget",
+)  # what takes the place of what is kept, also where that is unreadable
 
 
 def act(request: dict[str, Any]) -> dict[str, Any]:
     """{tab, lang, state, actions, kept?} -> {html, state, notice, code?, text?, kept?}.
 
-    Wrong input is a notice. `kept` is what the browser alone keeps of a learner.
+    Wrong input is a notice. `kept` is what the browser alone keeps of a learner; it is not
+    in the answer where it could not be read, so that the browser's stays as it is.
     """
     request = request if isinstance(request, dict) else {}
     panel, lang = known(request)
-    notice = ""
+    notice, unread = "", False
     try:
         state = panel.usable(request["state"]) if request.get("state") else panel.default
     except PlaygroundError as error:
@@ -38,14 +43,16 @@ def act(request: dict[str, Any]) -> dict[str, Any]:
         try:
             state = panel.with_kept(state, request.get("kept"))
         except PlaygroundError as error:
-            notice = error.text(lang)
+            notice, unread = error.text(lang), True
     actions = request.get("actions")
     for action in actions[:MOST_ACTIONS] if isinstance(actions, list) else []:
         try:
             state = panel.apply(state, action)
+            unread = unread and not (isinstance(action, dict) and action.get("do") in REPLACING)
         except PlaygroundError as error:
             notice = error.text(lang)
-    return answer(panel, state, lang, notice)
+    made = answer(panel, state, lang, notice)
+    return {name: value for name, value in made.items() if not (unread and name == "kept")}
 
 
 def answer(panel: Panel, state: Any, lang: str, notice: str = "") -> dict[str, Any]:

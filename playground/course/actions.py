@@ -38,11 +38,12 @@ def go(state: CourseState, action: Action) -> CourseState:
 
 
 def section(state: CourseState, action: Action) -> CourseState:
-    """To the review, the glossary, the teacher's notes, or back to the station."""
+    """To the review, the glossary, the teacher's notes, or back to the question that was left."""
+    left = state.section
     state = state.but(section=checked(state, "section", action["name"]))
     if state.section == "review":
         return next_review(state, action)
-    return renewed(state, seed=1, at=0)
+    return renewed(state, seed=1) if left == "review" else state
 
 
 def try_(state: CourseState, action: Action) -> CourseState:
@@ -80,9 +81,17 @@ def renewed(state: CourseState, **changes: Any) -> CourseState:
     return state
 
 
+def asked_now(state: CourseState) -> Question:
+    """The question that is answered; `LookupError` where there is none, in an empty review."""
+    question = state.question
+    if question is None:
+        raise LookupError("nothing is asked")
+    return question
+
+
 def move(state: CourseState, action: Action) -> CourseState:
     """A step of an order, one place up or down."""
-    values = order_of(state)
+    values = order_of(state, asked_now(state))
     at, to = action["index"], action["index"] + (1 if action["by"] > 0 else -1)
     if not 0 <= to < len(values):
         return state
@@ -90,27 +99,32 @@ def move(state: CourseState, action: Action) -> CourseState:
     return state.but(answer=values, replied=False)
 
 
-def order_of(state: CourseState) -> list[str]:
+def order_of(state: CourseState, question: Question) -> list[str]:
     """The steps as the learner has put them, or as they are shown at first."""
-    question = state.question
-    assert question is not None, "there is an order to move in"
     values = [choice.value for choice in question.choices]
     return list(state.answer) if sorted(state.answer) == sorted(values) else values
 
 
-def choose(state: CourseState, action: Action) -> CourseState:
-    """An answer on the way, not yet sent."""
-    values = [errors.readable(value) for value in action["values"]]
-    return state.but(answer=checked(state, "answer", values), replied=False)
+def draft(state: CourseState, action: Action) -> CourseState:
+    """An answer on the way, not yet sent. The page tells it once more after Enter sent it."""
+    values = values_of(state, action)
+    return state if values == state.answer else state.but(answer=values, replied=False)
+
+
+def values_of(state: CourseState, action: Action) -> list[str]:
+    """What was chosen or typed, checked."""
+    return checked(state, "answer", [errors.readable(value) for value in action["values"]])
 
 
 def reply(state: CourseState, action: Action) -> CourseState:
-    """An answer: graded, and what it shows is kept. One that cannot be read costs nothing."""
-    question = state.question
-    assert question is not None, "there is a question to answer"
-    state = choose(state, action)
-    values = order_of(state) if question.kind == "order" else state.answer
-    if not any(value.strip() for value in values):
+    """An answer: graded, and what it shows is kept. One that cannot be read costs nothing.
+
+    Nor does the same one sent again. Of an order, the answer is as its steps stand now.
+    """
+    question = asked_now(state)
+    in_order = question.kind == "order"
+    values = order_of(state, question) if in_order else values_of(state, action)
+    if not any(value.strip() for value in values) or (state.replied and values == state.answer):
         return state
     state = state.but(answer=values, replied=True)
     try:
@@ -156,7 +170,7 @@ ACTIONS: dict[str, Callable[[CourseState, Action], CourseState]] = {
     "another": another,
     "next_review": next_review,
     "move": move,
-    "choose": choose,
+    "draft": draft,
     "reply": reply,
     "bring": bring,
     "forget": forget,

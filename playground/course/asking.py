@@ -122,7 +122,7 @@ def worded(question: Question, choice: Choice, lang: str) -> Html:
 def order(state: CourseState, question: Question, lang: str) -> Html:
     """Steps that are moved up and down by buttons: a keyboard can do it as well."""
     by_value = {choice.value: choice.text(lang) for choice in question.choices}
-    values = order_of(state)
+    values = order_of(state, question)
     items = "".join(
         f"<li><span>{esc(by_value[value])}</span> <span class='row'>"
         f"{mover(n, -1, '▲', UP(lang, text=by_value[value]), n == 0)}"

@@ -89,7 +89,7 @@ def from_json(found: Any) -> CourseState:
     """A checked `CourseState`. Raises a `LinkError` that says what is wrong and where."""
     if not isinstance(found, dict):
         raise errors.LinkError(where="state", found=errors.short(found), wanted="{…}")
-    if found.get("station") not in stations():
+    if found.get("station") not in list(stations()):  # a list: what comes may be unhashable
         wanted = errors.short(" | ".join(stations()), 80)
         raise errors.LinkError(
             where="station", found=errors.short(found.get("station")), wanted=wanted

@@ -101,6 +101,14 @@ window.Playground = (() => {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
+  /* A file's JSON; what is none, or more than the server reads, is sent in part: it says what is wrong. */
+  function parsed(text) {
+    if (new Blob([text]).size < 900000) {
+      try { return JSON.parse(text); } catch { /* not JSON */ }
+    }
+    return text.slice(0, 200);
+  }
+
   /* The page is patched in place, so that focus, caret and scrolling survive. Gradio is
      not asked to do it: it may put an older value of a component back at any time. */
   function patch(old, next) {
@@ -186,18 +194,21 @@ window.Playground = (() => {
 
   /* What this browser keeps of a learner: it is sent along, and never in a link. */
   const keeper = "attention-playground:";
+  const visit = {}; // where nothing can be stored, a private window say: for this visit only
   function kept(tab) {
     const now = new Date();
     const today = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
-    try {
-      return { today, progress: JSON.parse(localStorage.getItem(keeper + tab)) };
-    } catch { // no storage, or not ours
-      return { today };
-    }
+    let text = visit[tab];
+    try { text ??= localStorage.getItem(keeper + tab); } catch { /* no storage */ }
+    return { today, progress: parsed(text ?? "null") };
   }
 
   function keep(tab, progress) {
-    try { localStorage.setItem(keeper + tab, JSON.stringify(progress)); } catch { /* a private window: for this visit only */ }
+    visit[tab] = JSON.stringify(progress);
+    try {
+      localStorage.setItem(keeper + tab, visit[tab]);
+      delete visit[tab]; // another window may learn on
+    } catch { /* no storage, or no room in it */ }
   }
 
   function stage(element, props, server, tab, lang, trigger) {
@@ -335,7 +346,7 @@ window.Playground = (() => {
       } else if (input.type === "range" || input.tagName === "TEXTAREA") {
         send({ do: "set", key: input.dataset.set, value: input.value }, { key: input.dataset.set, field: input });
       } else if ("reply" in input.dataset && isText(input)) {
-        send({ do: "choose", values: [input.value] }, { record: false, key: "choose", field: input });
+        send({ do: "draft", values: [input.value] }, { record: false, key: "draft", field: input });
       } else if ("answer" in input.dataset) {
         for (const other of element.querySelectorAll("[data-answer]")) if (other !== input) other.value = input.value;
       }
@@ -343,7 +354,7 @@ window.Playground = (() => {
 
     element.addEventListener("change", (event) => {
       const input = event.target;
-      if ("reply" in input.dataset) send({ do: "choose", values: chosen() }, { record: false, key: "choose", field: isText(input) ? input : null });
+      if ("reply" in input.dataset) send({ do: "draft", values: chosen() }, { record: false, key: "draft", field: isText(input) ? input : null });
       if (!input.dataset.set || input.type === "range" || input.tagName === "TEXTAREA") return;
       const value = input.type === "checkbox" ? input.checked : input.value;
       send({ do: "set", key: input.dataset.set, value });
@@ -412,13 +423,6 @@ window.Playground = (() => {
       input.accept = ".json,application/json";
       input.onchange = async () => use(await input.files[0].text());
       input.click();
-    }
-
-    function parsed(text) {
-      if (text.length < 900000) {
-        try { return JSON.parse(text); } catch { /* the server says what is wrong with it */ }
-      }
-      return text.slice(0, 200);
     }
 
     function load(text) {

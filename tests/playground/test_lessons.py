@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 
 import pytest
+from gradio.routes import ORJSONResponse
 
 from lessons.course import asked, stations
 from lessons.progress import Progress
@@ -120,7 +122,82 @@ def test_an_unknown_number_shows_the_solution_the_second_time():
     once = replied(state, far)
     line = state.question.worked.en.splitlines()[0]
     assert line not in PANEL.view(once, "en")
-    assert line in PANEL.view(replied(once, far), "en").replace("&#x27;", "'")
+    twice = replied(once, far + "1")
+    assert line in PANEL.view(twice, "en").replace("&#x27;", "'")
+
+
+@pytest.mark.parametrize("kind", ["number", "choice", "choices", "shape", "line", "order"])
+def test_the_same_answer_sent_twice_is_one_try(kind):
+    """As Enter pressed twice sends it; the page also tells once more what is in the field."""
+    state = at(KINDS[kind].quiz_id)
+    values = ["1000000"]
+    if kind not in ("number", "shape"):
+        values = [next(c.value for c in state.question.choices if not c.right)]
+    once = replied(state, *values)
+    assert once.tries == 1
+    assert replied(once, *values) == once
+    assert kind == "order" or PANEL.apply(once, {"do": "draft", "values": values}) == once
+    assert not PANEL.apply(once, {"do": "draft", "values": [*values, "2"]}).replied
+
+
+def test_an_order_moved_into_place_is_right():
+    """The page sends no values with it: its buttons have moved the steps already."""
+    state = at(KINDS["order"].quiz_id)
+    for to, value in enumerate(state.question.answer):
+        while (now := state.answer.index(value)) > to:
+            state = PANEL.apply(state, {"do": "move", "index": now, "by": -1})
+    state = replied(state)
+    assert state.kept.done == {state.question.quiz_id: 1}
+
+
+def test_no_action_takes_the_name_of_one_of_a_panel_beside():
+    from playground import actions, gpt
+    from playground.course.actions import ACTIONS
+
+    importlib.import_module("playground.gpt.actions")
+    beside = {*actions.ACTIONS, *gpt.actions.ACTIONS}
+    assert set(ACTIONS) & beside == {"load"}
+
+
+def test_a_candidate_of_the_gpt_beside_can_be_taken():
+    state = next(
+        PANEL.apply(PANEL.default, {"do": "go", "station": station.name}).but(tried=t.name)
+        for station in stations().values()
+        for t in station.tries
+        if t.tab == "gpt"
+    )
+    taken = PANEL.apply(state, {"do": "choose", "at": 0, "id": 5})
+    assert taken.shown.written == [5]
+
+
+def test_the_glossary_leads_back_to_the_question_that_was_left():
+    source = KINDS["number"]
+    state = PANEL.apply(at(source.quiz_id), {"do": "another", "seed": 7})
+    state = PANEL.apply(state, {"do": "draft", "values": ["0.4"]})
+    away = PANEL.apply(state, {"do": "show", "name": "words"})
+    assert 'class="ask"' not in PANEL.view(away, "en")
+    assert PANEL.apply(away, {"do": "show", "name": "station"}) == state
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"state": {"station": []}},
+        {"state": {"station": {}}},
+        {"state": {"station": NAMES[0], "section": "review"}, "actions": [{"do": "reply", "values": ["1"]}]},
+        {"state": {"station": NAMES[0], "section": "review"}, "actions": [{"do": "move", "index": 0, "by": 1}]},
+        {"actions": [{"do": "bring", "kept": {"done": {"\ud800": -1}, "again": {}}}]},
+        {"actions": [{"do": "bring", "kept": {"done": {"a": "\ud800"}, "again": {}}}]},
+        {"kept": {"today": "\ud800"}},
+        {"kept": {"progress": {"done": {KINDS["choice"].quiz_id: 10**30}, "again": {}}}},
+        {"state": {"station": NAMES[0], "answer": ["1"], "replied": True, "tries": 999, "section": "review", "quiz": KINDS["order"].quiz_id}},
+    ],
+)  # fmt: skip
+def test_a_request_that_no_page_makes_is_answered(request_):
+    for lang in ("en", "ko"):
+        answer = act({"tab": "lessons", "lang": lang, **request_})
+        assert 'class="pg course"' in answer["html"]
+        ORJSONResponse(answer)  # it can be sent
 
 
 def test_steps_are_moved_by_buttons():
@@ -199,6 +276,20 @@ def test_progress_travels_beside_the_state_and_survives_a_broken_one():
     refused = act(request | {"actions": [{"do": "bring", "kept": "text"}]})
     assert refused["notice"]
     assert refused["kept"]["done"] == {source.quiz_id: 2}
+    assert act(request | {"actions": [{"do": "forget"}]})["kept"] == {"done": {}, "again": {}}
+
+
+def test_what_cannot_be_read_is_not_overwritten():
+    """The page keeps what it is sent: nothing is sent until a file or the learner replaces it."""
+    source = KINDS["choice"]
+    request = {"tab": "lessons", "lang": "ko", "kept": {"progress": {"done": 3}, "today": DAY}}
+    answer = act(request | {"actions": [{"do": "show", "name": "words"}]})
+    assert "학습 기록" in answer["notice"]
+    assert "kept" not in answer
+    refused = {"do": "bring", "kept": "text"}
+    assert "kept" not in act(request | {"actions": [refused]})
+    brought = {"do": "bring", "kept": {"done": {source.quiz_id: 5}, "again": {}}}
+    assert act(request | {"actions": [brought, refused]})["kept"] == brought["kept"]
     assert act(request | {"actions": [{"do": "forget"}]})["kept"] == {"done": {}, "again": {}}
 
 
