@@ -20,6 +20,8 @@ NOTHING = Words(
     "Nothing to review today. What goes wrong in a lesson will come again here.",
     "오늘 복습할 것이 없습니다. 수업에서 틀린 것이 여기에 다시 나옵니다.",
 )
+WAITING = Words("To review today: {n}.", "오늘 복습할 것이 {n}개 있습니다.")
+BEGIN = Words("Begin", "시작")
 CHECK = Words("Check", "확인")
 FRESH = Words("New numbers", "새 숫자로")
 NEXT = Words("Next question", "다음 문제")
@@ -35,15 +37,23 @@ def questions(state: CourseState, lang: str) -> Html:
     """The question that is asked now, and the way to the others."""
     question = state.question
     if question is None:
-        return Html(f'<section class="quiz asked"><p>{esc(NOTHING(lang))}</p></section>')
+        return nothing_asked(state, lang)
     ask = esc(question.ask(lang)).replace("\n", "<br>")
     return Html(
         f'<section class="quiz asked" aria-label="{esc(QUESTIONS(lang))}">{head(state, question, lang)}'
-        f'<div data-question="{esc(question.kind)}"><p class="ask" id="ask">{ask}</p>'
+        f'<div data-question="{esc(question.kind)}"><p class="ask" id="ask" aria-live="polite">{ask}</p>'
         f"{answering(state, question, lang)}"
         f'<div class="row">{button(CHECK(lang), Html("data-client=reply"), classes="pri")}'
         f"{ways_on(state, question, lang)}</div></div>{feedback(state, question, lang)}</section>"
     )
+
+
+def nothing_asked(state: CourseState, lang: str) -> Html:
+    """A review without a question: nothing is due, or it has not begun (a link, a file opened)."""
+    due = len(state.kept.due(state.today))
+    begin = button(BEGIN(lang), action("next_review"), 'data-seed="1"', classes="pri next")
+    said = WAITING(lang, n=due) if due else NOTHING(lang)
+    return Html(f'<section class="quiz asked"><p>{esc(said)}</p>{begin if due else ""}</section>')
 
 
 def head(state: CourseState, question: Question, lang: str) -> Html:
@@ -73,17 +83,18 @@ def label(n: int, total: int, done: bool, lang: str) -> str:
 
 
 def ways_on(state: CourseState, question: Question, lang: str) -> Html:
-    another = ""
+    """New numbers, the next question. Their classes keep the focus on the same one of them."""
+    fresh = on = ""
     if question.source.generated:
-        another = button(FRESH(lang), action("another"), 'data-seed="1"')
+        fresh = button(FRESH(lang), action("another"), 'data-seed="1"', classes="fresh")
     if state.section == "review":
-        return Html(another + button(NEXT_REVIEW(lang), action("next_review"), 'data-seed="1"'))
-    if state.at + 1 < len(state.lesson.questions):
-        another += button(NEXT(lang), action("ask_at", index=state.at + 1))
+        on = button(NEXT_REVIEW(lang), action("next_review"), 'data-seed="1"', classes="next")
+    elif state.at + 1 < len(state.lesson.questions):
+        on = button(NEXT(lang), action("ask_at", index=state.at + 1), classes="next")
     elif after := following(state.lesson):
-        on = NEXT_STATION(lang, title=after.title(lang))
-        another += button(on, action("go", station=after.name))
-    return Html(another)
+        label = NEXT_STATION(lang, title=after.title(lang))
+        on = button(label, action("go", station=after.name), classes="next")
+    return Html(fresh + on)
 
 
 def following(station: Station) -> Station | None:
@@ -106,7 +117,7 @@ def answering(state: CourseState, question: Question, lang: str) -> Html:
         return order(state, question, lang)
     kind = "checkbox" if question.kind == "choices" else "radio"
     items = "".join(
-        f'<li><label><input type="{kind}" name="reply" data-reply value="{esc(choice.value)}"'
+        f'<li role="none"><label><input type="{kind}" name="reply" data-reply value="{esc(choice.value)}"'
         f"{' checked' if choice.value in state.answer else ''}> {worded(question, choice, lang)}</label></li>"
         for choice in question.choices
     )
@@ -142,11 +153,16 @@ def mover(n: int, by: int, sign: str, label: str, disabled: bool) -> Html:
 
 
 def feedback(state: CourseState, question: Question, lang: str) -> Html:
+    """One element, empty until something is said: a screen reader tells what changes in it."""
     if not state.replied:
-        return Html('<div class="told" role="status"></div>')
+        return said("", "")
     try:
         graded = grade(question, given(question, state.answer), lang, state.tries)
     except PlaygroundError as error:
-        return Html(f'<div class="fb" role="status">{esc(error.text(lang))}</div>')
-    text = esc(graded.feedback).replace("\n", "<br>")
-    return Html(f'<div class="fb{" ok" if graded.correct else ""}" role="status">{text}</div>')
+        return said(error.text(lang), " fb")
+    return said(graded.feedback, " fb ok" if graded.correct else " fb")
+
+
+def said(text: str, classes: str) -> Html:
+    lines = esc(text).replace("\n", "<br>")
+    return Html(f'<div class="said{classes}" role="status">{lines}</div>')

@@ -13,7 +13,7 @@ from playground.course.state import CourseState
 from playground.render import Html, action, esc
 from playground.view import TRY, told
 
-OWN = re.compile(r'\b(id|for|name|aria-describedby|aria-labelledby|aria-controls)="')
+OWN = re.compile(r'(?<=\s)(id|for|name|aria-describedby|aria-labelledby|aria-controls)="')
 
 STATION = Words("Station {at} of {last}", "{last}곳 중 {at}번째")
 PATH = Words("Stations", "학습 경로")
@@ -95,10 +95,11 @@ def station_button(station: Station, state: CourseState, lang: str) -> Html:
     total = len(station.questions)
     mark = "✓" if right == total else "◐" if right else "○"
     current = ' aria-current="step"' if station == state.lesson else ""
+    title = f"{station.number}. {station.title(lang)}"
+    label = f"{title}, {DONE(lang, right=right, all=total)}"
     return Html(
-        f'<button type="button" {action("go", station=station.name)}{current}>'
-        f'<span aria-hidden="true">{mark}</span> {station.number}. {esc(station.title(lang))} '
-        f'<small aria-label="{esc(DONE(lang, right=right, all=total))}">{right}/{total}</small></button>'
+        f'<button type="button" {action("go", station=station.name)}{current} aria-label="{esc(label)}">'
+        f"{mark} {esc(title)} <small>{right}/{total}</small></button>"
     )
 
 

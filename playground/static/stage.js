@@ -373,13 +373,21 @@ window.Playground = (() => {
         else {
           const action = JSON.parse(button.dataset.do);
           if (button.dataset.seed) action.seed = Math.floor(Math.random() * 2 ** 31); // which cell to ask
-          send(action);
+          const answered = send(action);
+          if (action.do === "move") answered.then(() => focusMoved(action));
         }
         return;
       }
       const cell = event.target.closest("td[data-row]");
       if (cell) open(cell);
     });
+
+    /* A step that was moved takes the focus along: its buttons are in another row now. */
+    function focusMoved({ index, by }) {
+      const row = element.querySelectorAll(".order li")[index + by];
+      const buttons = row ? [...row.querySelectorAll("button:not(:disabled)")] : [];
+      (buttons.find((b) => JSON.parse(b.dataset.do).by === by) || buttons[0])?.focus();
+    }
 
     function open(cell) {
       if (cell.matches(".edit, .pred, .veil, .in")) return;
@@ -443,6 +451,7 @@ window.Playground = (() => {
     element.addEventListener("keydown", (event) => {
       const cell = event.target.closest("td[data-row]");
       const typing = isText(event.target);
+      if (event.isComposing) return; // this Enter ends a Hangul syllable
       if (event.key === "Enter" && "reply" in event.target.dataset) return sendReply();
       if (event.key === "Enter" && "answer" in event.target.dataset) return sendAnswer(event.target);
       if (event.key === "Escape" && state.open) return send({ do: "open", cell: state.open });

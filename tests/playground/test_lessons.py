@@ -14,7 +14,7 @@ from lessons.progress import Progress
 from lessons.questions import made
 from model.errors import PlaygroundError
 from playground.panel import panels
-from playground.stage import act
+from playground.stage import act, table
 
 PANEL = panels()["lessons"]
 DAY = "2026-03-01"
@@ -60,7 +60,7 @@ def test_a_right_answer_is_praised_and_kept(kind):
         state = state.but(answer=right_values(question))
     state = replied(state, *right_values(question))
     assert state.kept.done == {question.quiz_id: 1}
-    assert 'class="fb ok"' in PANEL.view(state, "ko")
+    assert 'class="said fb ok"' in PANEL.view(state, "ko")
 
 
 def test_no_answer_is_on_the_page_before_it_is_given():
@@ -89,11 +89,11 @@ def test_a_mistake_is_named_and_comes_again_in_the_review():
     assert name in state.question.mistakes
     state = replied(state, str(state.question.answer))
     assert state.kept.due(DAY) == []
-    assert 'class="fb ok"' in PANEL.view(state, "en")
+    assert 'class="said fb ok"' in PANEL.view(state, "en")
     later = PANEL.apply(state.but(today="2026-03-02"), {"do": "next_review", "seed": 6})
     later = replied(later, str(later.question.answer))
     assert later.kept.again == {}
-    assert 'class="fb ok"' in PANEL.view(later, "en"), "what was answered stays in view"
+    assert 'class="said fb ok"' in PANEL.view(later, "en"), "what was answered stays in view"
 
 
 def test_trying_in_the_review_until_it_fits_is_not_knowing():
@@ -233,6 +233,38 @@ def test_what_is_done_to_the_panel_beside_goes_to_that_panel():
     tried = PANEL.apply(edited, {"do": "try", "name": state.chosen.name})
     assert tried.shown == state.shown
     assert PANEL.csv(edited, "en", "vectors", 0)[0][1] == 7
+
+
+def test_every_table_beside_can_be_saved():
+    for name in NAMES:
+        state = PANEL.apply(PANEL.default, {"do": "go", "station": name})
+        html = PANEL.view(state, "en")
+        own = state.beside.view(state.shown, "en")
+        places = re.findall(r'data-matrix-name="([^"]+)" data-matrix-head="(\d+)"', html)
+        assert len(places) == own.count("data-matrix-name")
+        request = {"tab": "lessons", "lang": "en", "state": state.to_json()}
+        for matrix, head in places:
+            assert table({**request, "matrix": matrix, "head": head}), (name, matrix)
+
+
+def test_what_is_said_changes_in_one_element():
+    """A screen reader tells changes in a status; the page takes elements of one class for one."""
+    state = at(KINDS["number"].quiz_id)
+    shown = [state, replied(state, "about half"), replied(state, "1000000")]
+    shown.append(replied(state, str(state.question.answer)))
+    for each in shown:
+        assert PANEL.view(each, "en").count('<div class="said') == 1
+
+
+def test_a_review_that_waits_can_be_begun():
+    source = KINDS["choice"]
+    wrong = next(c.value for c in source.choices if not c.right)
+    kept = replied(at(source.quiz_id), wrong).kept
+    state = PANEL.usable({"station": NAMES[0], "section": "review"})
+    assert "next_review" not in PANEL.view(state, "en")
+    assert "To review today: 1." in PANEL.view(state.but(kept=kept), "en")
+    begun = PANEL.apply(state.but(kept=kept), {"do": "next_review", "seed": 3})
+    assert 'class="ask"' in PANEL.view(begun, "en")
 
 
 def test_a_link_holds_no_progress():
