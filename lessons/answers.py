@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from lessons.course import Choice
-from lessons.grading import diagnose, parse_number, shortened
+from lessons.grading import MOST_SHOWN, diagnose, parse_number, shortened
 from lessons.mistakes import mistake_words, wrong_line
 from lessons.questions import Question, verdict
+from lessons.sizes import forms, readings
 from lessons.words import Words
 from model.errors import PlaygroundError
 
 SHOW_AFTER = 2  # wrong answers that no mistake explains; then the solution is worked out
+WITH_UNIT = re.compile(r"(?P<number>.*[0-9.])\s*(?P<unit>[A-Za-z]{2,}|[가-힣]+)")
 
 RIGHT = Words("Right.", "맞습니다.")
 WRONG = Words("Not yet.", "아직 아닙니다.")
@@ -31,6 +33,10 @@ SOLUTION = Words(
 WORKED = Words("Worked out:\n{worked}", "풀이는 다음과 같습니다.\n{worked}")
 MISSED = Words("“{text}” belongs to it. {why}", "‘{text}’ 항목도 골라야 합니다. {why}")
 NOT_ONE = Words("“{text}” does not. {why}", "‘{text}’ 항목은 아닙니다. {why}")
+NOT_FIRST = Words(
+    "“{text}” does not come first. {why}",
+    "처음은 ‘{text}’ 차례가 아닙니다. {why}",
+)
 TOO_EARLY = Words(
     "Right up to step {right}. “{text}” is not what comes next. {why}",
     "{right}단계까지 맞습니다. 그다음은 ‘{text}’ 차례가 아닙니다. {why}",
@@ -62,8 +68,11 @@ class Graded:
 def grade(question: Question, answer: Any, lang: str, tries: int = 1) -> Graded:
     """`answer` is a value, a list of values, a number or text; `tries` counts this one too.
 
-    Raises a `PlaygroundError` where the answer cannot be read.
+    A list of one stands for what is in it. Raises a `PlaygroundError` where the answer
+    cannot be read.
     """
+    if isinstance(answer, list | tuple) and len(answer) == 1:
+        answer = answer[0]
     if question.kind in ("number", "cell"):
         return grade_number(question, answer, lang, tries)
     if question.kind == "shape":
@@ -79,33 +88,51 @@ def grade(question: Question, answer: Any, lang: str, tries: int = 1) -> Graded:
 
 def grade_number(question: Question, answer: Any, lang: str, tries: int) -> Graded:
     typed = shortened(str(answer))
-    verdict = diagnose(parse_number(str(answer)), question.answer, question.mistakes)
-    if verdict.correct:
+    number = parse_number(without_unit(str(answer), question))
+    found = diagnose(number, question.answer, question.mistakes)
+    if found.correct:
         return Graded(True, f"{RIGHT(lang)} {solution(question, lang)}".strip())
-    if verdict.mistake:
-        return Graded(False, named(verdict.mistake, typed, lang), verdict.mistake)
+    if found.mistake:
+        return Graded(False, named(found.mistake, typed, lang), found.mistake)
     return Graded(False, unknown(question, typed, lang, tries))
 
 
+def without_unit(text: str, question: Question) -> str:
+    """`16 tokens` -> `16` where the question itself speaks of tokens, in either language."""
+    found = WITH_UNIT.fullmatch(text.strip()) if len(text) <= MOST_SHOWN else None
+    if found is None:
+        return text
+    unit = found["unit"].lower().removesuffix("s")
+    said = {word.removesuffix("s") for word in re.findall("[a-z]+", question.ask.en.lower())}
+    return found["number"] if unit in said or found["unit"] in question.ask.ko else text
+
+
 def grade_shape(question: Question, answer: Any, lang: str, tries: int) -> Graded:
-    """Sizes are compared as text: brackets, spaces and capitals do not matter."""
+    """Sizes are compared as text, in the ways people write them (`lessons.sizes`)."""
     parts = answer if isinstance(answer, list | tuple) else [answer]
     typed = ", ".join(str(part) for part in parts)
-    size = normal(typed)
-    if not re.fullmatch(r"[a-z0-9]+(,[a-z0-9]+)*", size):
+    found = readings(typed)
+    if not found:
         raise ShapeAnswerError(found=shortened(typed))
-    if size == normal(str(question.answer)):
+
+    def is_size(size: str) -> bool:
+        return not forms(size, question.ask.en).isdisjoint(found)
+
+    if is_size(str(question.answer)):
         return Graded(True, f"{RIGHT(lang)} {solution(question, lang)}".strip())
-    known = next((c for c in question.choices if normal(c.value) == size), None)
+    known = next((c for c in question.choices if is_size(c.value)), None)
     if known:
         return Graded(False, told(False, known.why(lang), lang), known.mistake)
     for name, wrong in question.mistakes.items():
-        if size == normal(str(wrong)):
+        if is_size(str(wrong)):
             return Graded(False, named(name, shortened(typed), lang), name)
     return Graded(False, unknown(question, shortened(typed), lang, tries))
 
 
 def grade_choices(question: Question, values: list[str], lang: str) -> Graded:
+    """All that belong and no other; `AnswerError` for none, which would be told them all."""
+    if not values:
+        by_value(question, "")
     chosen = [by_value(question, value) for value in dict.fromkeys(values)]
     wrong = [NOT_ONE(lang, text=c.text(lang), why=c.why(lang)) for c in chosen if not c.right]
     missed = [c for c in question.choices if c.right and c not in chosen]
@@ -127,7 +154,8 @@ def grade_order(question: Question, values: list[str], lang: str) -> Graded:
         steps = [by_value(question, value) for value in values]
         return Graded(True, told(True, " ".join(step.why(lang) for step in steps), lang))
     early = by_value(question, values[at])
-    said = TOO_EARLY(lang, right=at, text=early.text(lang), why=early.why(lang))
+    words = TOO_EARLY if at else NOT_FIRST
+    said = words(lang, right=at, text=early.text(lang), why=early.why(lang))
     return Graded(False, told(False, said, lang), early.mistake)
 
 
@@ -144,10 +172,6 @@ def by_value(question: Question, value: Any) -> Choice:
             return choice
     wanted = ", ".join(choice.value for choice in question.choices)
     raise AnswerError(found=shortened(str(value)), wanted=wanted)
-
-
-def normal(size: str) -> str:
-    return re.sub(r"[\s\[\](){}]", "", size.replace("×", ",")).strip(",").lower()
 
 
 def told(correct: bool, why: str, lang: str) -> str:

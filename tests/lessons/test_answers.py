@@ -74,12 +74,20 @@ def test_several_choices_are_right_only_together(source):
     asking = made(source, 2)
     assert grade(asking, list(asking.answer), "en").correct
     assert grade(asking, ", ".join(asking.answer), "ko").correct
-    missing = grade(asking, list(asking.answer[1:]) or ["", ""], "en")
-    assert not missing.correct
+    for part in asking.answer if len(asking.answer) > 1 else ():
+        missing = grade(asking, [value for value in asking.answer if value != part], "en")
+        assert not missing.correct
     everything = grade(asking, [c.value for c in asking.choices], "en")
     wrong = [c for c in asking.choices if not c.right]
     assert everything.correct == (not wrong)
     assert all(c.why.en in everything.feedback for c in wrong)
+
+
+@pytest.mark.parametrize("nothing", [[], ["", " "], "", " , "])
+def test_no_choice_at_all_is_no_answer(nothing):
+    """It would be told which ones belong."""
+    with pytest.raises(AnswerError):
+        grade(made(of("choices")[0], 2), nothing, "en")
 
 
 @pytest.mark.parametrize("source", of("order"), ids=lambda q: q.quiz_id)
@@ -93,6 +101,7 @@ def test_an_order_is_shown_shuffled_and_says_what_comes_too_early(source):
     early = next(c for c in asking.choices if c.value == swapped[0])
     assert not graded.correct
     assert early.why.ko in graded.feedback
+    assert "0단계" not in graded.feedback
     with pytest.raises(OrderError):
         grade(asking, swapped[:-1], "en")
 
@@ -107,6 +116,60 @@ def test_a_shape_is_read_in_the_ways_people_write_it(source):
         assert grade(asking, wrong, "en").mistake == name
     with pytest.raises(ShapeAnswerError):
         grade(asking, "?", "en")
+
+
+def test_a_shape_may_be_whole_where_one_size_is_asked():
+    source = asked()["10_block/middle_of_the_mlp"]
+    asking = made(source, 1)
+    assert "[2, 10, ?]" in asking.ask.en
+    for typed in (256, "256", [256], [2, 10, 256], "[2, 10, 256]", "torch.Size([2, 10, 256])"):
+        assert grade(asking, typed, "ko").correct
+    for choice in source.choices:
+        assert choice.why.en in grade(asking, f"[2, 10, {choice.value}]", "en").feedback
+    assert not grade(asking, "[2, 11, 256]", "en").correct
+
+
+def test_a_shape_with_thousands_is_read():
+    asking = made(asked()["15_cost/all_scores"], 1)
+    for typed in (
+        "8, 12, 1,024, 1,024",
+        "8,12,1,024,1,024",
+        "8 × 12 × 1024 × 1024",
+        "8 12 1024 1024",
+        "8x12x1024x1024",
+        "８，１２，１０２４，１０２４",
+    ):
+        assert grade(asking, typed, "en").correct, typed
+    with pytest.raises(ShapeAnswerError):
+        grade(asking, "8; 12", "en")
+    with pytest.raises(ShapeAnswerError):
+        grade(asking, "8" + " " * 900_000 + ",", "en")
+
+
+@pytest.mark.parametrize(
+    ("quiz_id", "unit"),
+    [
+        ("01_words_into_numbers/bytes_of", " tokens"),
+        ("01_words_into_numbers/bytes_of", " token"),
+        ("15_cost/one_head", " MiB"),
+        ("15_cost/one_head", "mib"),
+        ("05_q_k_v/c_attn_parameters", "개"),
+        ("12_backpropagation/loss_before_training", " nats"),
+    ],
+)
+def test_a_unit_that_the_question_speaks_of_may_be_written(quiz_id, unit):
+    asking = made(asked()[quiz_id], 3)
+    typed = f"{asking.answer:.2f}{unit}"
+    assert grade(asking, typed, "ko").correct
+    with pytest.raises(NotANumberError):
+        grade(asking, f"{asking.answer:.2f} parsecs", "ko")
+
+
+def test_a_list_of_one_stands_for_what_is_in_it():
+    number = made(NUMBERS[0], 5)
+    assert grade(number, [f"{number.answer:.2f}"], "en").correct
+    choice = made(of("choice")[0], 5)
+    assert grade(choice, [choice.answer], "en").correct
 
 
 def test_percent_and_fractions_are_numbers_too():

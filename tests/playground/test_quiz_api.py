@@ -76,6 +76,9 @@ def test_right_answers_and_mistakes_are_told_apart(client, lang):
         ("grade", [next(iter(asked())), 1, [[1]], "en"], "answer is"),
         ("grade", [next(iter(asked())), 1, {"a": 1}, "en"], "holds an object"),
         ("grade", [next(iter(asked())), 1, "a"], "4"),
+        ("grade", [next(iter(asked())), 1, "\ud800", "en"], "“?” is not among the answers"),
+        ("grade", [next(iter(asked())), 1, ["\ud800", 2], "ko"], "답 가운데 없습니다"),
+        ("quiz", ["\ud800", 1, "en"], "no question “?”"),
     ],
 )
 def test_a_wrong_call_is_answered_by_a_sentence_in_its_language(client, name, arguments, says):
