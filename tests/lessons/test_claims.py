@@ -6,6 +6,7 @@ import importlib
 import re
 import string
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -135,6 +136,19 @@ def test_a_training_is_the_same_whatever_was_drawn_before(monkeypatch):
         losses.append(plus_two.trained(1, 0.001, 0.1, 1.0, lambda: plus_two.UP).losses)
         assert torch.equal(before, torch.get_rng_state())
     assert losses[0] == losses[1]
+
+
+def test_two_visitors_at_once_share_one_training(monkeypatch):
+    plus_two = module("plus_two")
+    monkeypatch.setattr(plus_two, "STEPS", 20)
+    alone = plus_two.trained(1, 0.001, 0.1, 1.0, lambda: plus_two.UP).losses
+    together = module("said").once(
+        lambda: plus_two.trained(1, 0.001, 0.1, 1.0, lambda: plus_two.UP)
+    )
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = pool.map(lambda _: together(), range(4))
+    assert first.losses == alone
+    assert all(other is first for other in others)
 
 
 # Document 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Hashable, Iterable
+from functools import cache, wraps
+from threading import RLock
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -11,6 +13,8 @@ from torch import Tensor
 from lessons.drawing import n
 from model import Checkpoint, load_checkpoint
 
+Made = TypeVar("Made")
+MAKING = RLock()  # held while the shared random state is drawn from: one fork of it at a time
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -61,7 +65,19 @@ def drawing(seed: int = 1) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-@cache
+def once(function: Callable[..., Made]) -> Callable[..., Made]:
+    """`cache` for what draws in a fork: two visitors at once neither make it twice nor mix draws."""
+    made = cache(function)
+
+    @wraps(function)
+    def locked(*names: Hashable) -> Made:
+        with MAKING:
+            return made(*names)
+
+    return locked
+
+
+@once
 def shipped(name: str) -> Checkpoint:
     """A model by its name. Building it draws weights that are then replaced: in a fork."""
     with torch.random.fork_rng(devices=[]):
