@@ -15,13 +15,13 @@ def main() -> int:
     checking.add_argument(
         "--seeds", type=int, default=check.SEEDS, help="of each generated question"
     )
+    checking.set_defaults(do=lambda chosen: check.main(chosen.seeds))
     printing = commands.add_parser("keys", help="all answers for one seed, as JSON")
     printing.add_argument("--seed", type=int, required=True)
+    printing.set_defaults(do=lambda chosen: keys.main(chosen.seed))
     practise.add_parser(commands)
     chosen = parser.parse_args()
-    if chosen.command == "practise":
-        return practise.run(chosen)
-    return check.main(chosen.seeds) if chosen.command == "check" else keys.main(chosen.seed)
+    return chosen.do(chosen)
 
 
 if __name__ == "__main__":

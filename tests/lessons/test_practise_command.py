@@ -18,6 +18,7 @@ from lessons.judge import judge
 from lessons.learner import run_apart, run_here
 from lessons.mistakes import mistake_words
 from lessons.practicals import experiments, practicals
+from lessons.subjects import cases_of
 from lessons.words import Words
 from model.errors import PlaygroundError
 from tests.lessons.solutions import RIGHT
@@ -108,6 +109,12 @@ def test_without_a_file_it_writes_one_and_then_judges_that(command, monkeypatch)
     written.write_text(RIGHT[9], encoding="utf-8")
     status, text = command("9")
     assert (status, "Right:" in text, "practise 9 --experiment" in text) == (0, True, True)
+
+
+def test_any_whole_number_is_a_seed():
+    for seed in (-5, 10**30):
+        given, again = (cases_of(2, seed)[0].given["q"] for _ in range(2))
+        assert torch.equal(given, again)
 
 
 def test_the_language_is_the_machines_or_the_one_asked_for(command, monkeypatch):
