@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from random import Random
+from types import MappingProxyType
 
 from lessons.course import Asked, Choice, asked
 from lessons.drawing import Answer, Drawn
@@ -19,8 +21,8 @@ from lessons.words import LANGUAGES, Words
 from model.errors import PlaygroundError
 
 MOST_DRAWS = 2000  # a generator that is not sound by then never will be
+REMEMBERED = 256  # questions; one is needed at every key that is typed into its answer
 APART = 2  # tolerances, at least, between a mistake's answer, the right one and one another
-
 
 CLAIM = Words("The notes say: “{claim}”", "노트의 주장: ‘{claim}’")
 
@@ -48,8 +50,9 @@ class Question:
         return self.kind in ("choice", "line")
 
 
+@lru_cache(maxsize=REMEMBERED)
 def question(quiz_id: str, seed: int) -> Question:
-    """Raises `QuizError` for an unknown id."""
+    """Raises `QuizError` for an unknown id. Read-only: whoever asks for the same shares it."""
     found = asked().get(quiz_id)
     if found is None:
         raise QuizError(found=str(quiz_id)[:60], one=next(iter(asked())))
@@ -68,7 +71,7 @@ def made(source: Asked, seed: int) -> Question:
         "order": values,
         "shape": source.answer,
     }[source.kind]
-    mistakes = {c.mistake: c.value for c in source.choices if c.mistake}
+    mistakes = MappingProxyType({c.mistake: c.value for c in source.choices if c.mistake})
     shown = source.choices if source.kind == "shape" else shuffled(source, seed)
     ask = source.ask
     if source.claim:
@@ -154,7 +157,7 @@ def sound(drawn: Drawn) -> Drawn | None:
         or not all(apart(a, b) for a, b in combinations(told.values(), 2))
     ):
         return None
-    return replace(drawn, mistakes=told)
+    return replace(drawn, mistakes=MappingProxyType(told))
 
 
 def apart(a: Answer, b: Answer) -> bool:

@@ -191,7 +191,9 @@ def check_arguments(handler: Any, given: list[Any]) -> None:
                 name=name, given=len(given), needed=needed, arguments="…"
             )
     except PlaygroundError as error:
-        raise gr.Error(str(error), print_exception=False) from None
+        called = (ENDPOINTS | QUEUED).get(name)
+        said = error.text(language(called, given) if called else "en")
+        raise gr.Error(said, print_exception=False) from None
 
 
 def check_call(name: str, given: list[Any]) -> None:

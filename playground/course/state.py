@@ -9,7 +9,7 @@ from typing import Any
 
 from lessons.course import Station, Try, asked, stations
 from lessons.progress import Progress
-from lessons.questions import Question, made
+from lessons.questions import Question, question
 from playground import input_errors as errors
 from playground.panel import Panel, panels
 from playground.state import MAX_SEED, is_text
@@ -63,11 +63,11 @@ class CourseState:
     def question(self) -> Question | None:
         """What is asked now; None where there is nothing to review."""
         if self.section == "review":
-            return made(asked()[self.quiz], self.seed) if self.quiz else None
-        return made(self.lesson.questions[self.at], self.seed)
+            return question(self.quiz, self.seed) if self.quiz else None
+        return question(self.lesson.questions[self.at].quiz_id, self.seed)
 
     def to_json(self) -> dict[str, Any]:
-        """Only what differs from a fresh state; what a learner did is not in it."""
+        """Only what differs from a fresh state; what a learner has done so far is not in it."""
         plain = CourseState()
         names = [f.name for f in dataclasses.fields(self) if f.name not in ("kept", "today")]
         found = {n: getattr(self, n) for n in names if getattr(self, n) != getattr(plain, n)}

@@ -181,6 +181,15 @@ def test_percent_and_fractions_are_numbers_too():
         grade(asking, "about half", "en")
 
 
+def test_a_question_that_is_shared_cannot_be_changed():
+    for source in (GENERATED[0], of("line")[0]):
+        asking = question(source.quiz_id, 3)
+        assert question(source.quiz_id, 3) is asking
+        assert asking == made(source, 3)
+        with pytest.raises(TypeError):
+            asking.mistakes["no_scale"] = 0
+
+
 def test_an_unknown_question_is_refused_with_one_that_exists():
     with pytest.raises(QuizError, match=next(iter(asked()))):
         question("no/such", 1)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
+import gradio as gr
 import pytest
 from gradio_client import Client
 
 from lessons.course import asked
 from lessons.questions import made
+from playground.api import check_arguments
 from tests.playground.calls import call, post
 
 KEYS = {"quiz_id", "seed", "kind", "ask", "choices"}
@@ -85,6 +88,13 @@ def test_a_wrong_call_is_answered_by_a_sentence_in_its_language(client, name, ar
     answer = post(client, name, arguments)
     assert answer.status_code == 422
     assert says in answer.json()["error"]
+
+
+@pytest.mark.parametrize(("lang", "says"), [("en", "holds an object"), ("ko", "객체")])
+def test_gradios_own_way_speaks_the_asked_language_too(lang, says):
+    grade = SimpleNamespace(api_name="grade", inputs=[None] * 4)
+    with pytest.raises(gr.Error, match=says):
+        check_arguments(grade, [next(iter(asked())), 1, {"a": 1}, lang])
 
 
 def test_gradio_client_fills_in_the_defaults(app_url):
