@@ -122,7 +122,6 @@ def take(browser: Browser, url: str, shot: Shot, path: Path) -> None:
     if shot.station:
         stage.locator(".all > summary").click()
         stage.locator(f'.all button[data-do*="{shot.station}"]').click()
-        stage.locator(".all > summary").click()
     stage.locator("table").first.wait_for()
     if shot.example:
         stage.locator(f'.chip[data-do*="{shot.example}"]').click()

@@ -116,7 +116,9 @@ window.Playground = (() => {
       if (old.data !== next.data) old.data = next.data;
       return;
     }
-    for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
+    for (const { name } of [...old.attributes]) {
+      if (!next.hasAttribute(name) && !(name === "open" && old.tagName === "DETAILS")) old.removeAttribute(name); // a person unfolds it
+    }
     for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     patchChildren(old, next);
   }
@@ -372,6 +374,7 @@ window.Playground = (() => {
         if (button.dataset.client) clients[button.dataset.client]?.(button);
         else {
           const action = JSON.parse(button.dataset.do);
+          if (action.do === "go") button.closest("details")?.removeAttribute("open");
           if (button.dataset.seed) action.seed = Math.floor(Math.random() * 2 ** 31); // which cell to ask
           const answered = send(action);
           if (action.do === "move") answered.then(() => focusMoved(action));
