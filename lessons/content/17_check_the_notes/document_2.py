@@ -25,7 +25,7 @@ PRINTED = torch.tensor([0.1, 0.3, 0.6]).double()  # of the third row
 ROMEO = "ROMEO: But soft, what light through yonder window breaks?"
 EXPECTED = [(0, 1, 2), (0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 5)]  # whom words 0 to 4 look at
 BANK = "The bank can guarantee deposits will eventually cover future tuition costs"
-SCHOOL = ("나는 학교에 간다", "나는 학교에 온다")
+BEGUN, WORDS = "나는 학교에", ("간다", "온다")
 WAIT = 3.0  # seconds for GPT-2's tokenizer where it must be downloaded
 MIB = 2**20
 GPT2_HEADS, GPT2_WIDTH = 12 * 12, 768  # 12 layers of 12 heads
@@ -125,15 +125,14 @@ def both_ways() -> dict[str, object]:
 def query_of_the_word() -> dict[str, str]:
     """Another last word: does the prediction of that word move?"""
     model = shipped("korean")
-    ids = [model.tokenizer.encode(text) for text in SCHOOL]
-    at = next(i for i, (a, b) in enumerate(zip(*ids, strict=True)) if a != b)
-    before, after = (model.gpt(torch.tensor([found]))[0] for found in ids)  # (T, V)
-    cut = pieces(model, SCHOOL[0])
+    ids = [model.tokenizer.encode(f"{BEGUN} {word}") for word in WORDS]
+    at, n = len(model.tokenizer.encode(BEGUN)), min(map(len, ids))
+    before, after = (model.gpt(torch.tensor([found]))[0, :n] for found in ids)  # (n, V)
     return {
-        "asked": cut[at - 1].strip(),
-        "word": cut[at].strip(),
+        "asked": pieces(model, BEGUN)[-1].strip(),
+        "word": WORDS[0],
         "moved": tiny(largest(before[at - 1] - after[at - 1])),
-        "later": fixed(largest(before[at] - after[at]), 1),
+        "later": fixed(largest(before[at:] - after[at:]), 1),
     }
 
 
