@@ -1,7 +1,7 @@
 """What each training step reads: inputs and the targets they should have foretold.
 
 A batch is a function of the step alone, so that a resumed run is the same run: windows
-of one long text, rows of many short ones, or texts that an n-gram model makes up.
+of one long text, or rows of many short ones.
 """
 
 from __future__ import annotations
@@ -91,28 +91,3 @@ def tutored(
 def in_turn(batches: Sequence[Callable[[int], Batch]]) -> Callable[[int], Batch]:
     """Step 0 takes the first's batch, step 1 the second's, and so on round."""
     return lambda step: batches[step % len(batches)](step)
-
-
-def invented(
-    tutor: NgramModel, start: int, end: int, length: int, batch_size: int, seed: int
-) -> Callable[[int], Batch]:
-    """Texts that the tutor makes up symbol by symbol, new ones each step.
-
-    Each begins with `start` and is over with `end`, or `length` symbols later: step ->
-    idx `(batch_size, length)`, targets `(batch_size, length, V)`, the chances that each
-    next symbol was drawn by; after an end they are 0. Source: Xie et al. 2017, "Data
-    Noising as Smoothing in Neural Network Language Models", to its end.
-    """
-
-    def batch(step: int) -> Batch:
-        generator = torch.Generator().manual_seed(seed * 1_000_003 + step)
-        texts, chances = torch.full((batch_size, 1), start), []
-        for _ in range(length):
-            chances.append(tutor.next(texts))  # (B, V)
-            came = chances[-1].multinomial(1, generator=generator)  # (B, V) -> (B, 1)
-            texts = torch.cat([texts, came], dim=1)
-        idx = texts[:, :-1]
-        going = (idx == end).cumsum(1) == 0
-        return idx, torch.stack(chances, dim=1) * going.unsqueeze(-1)
-
-    return batch

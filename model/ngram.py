@@ -2,7 +2,7 @@
 
 An n-gram model of characters or tokens with interpolated Kneser–Ney smoothing:
 the peer that a small GPT has to beat, and, where there is little text, its tutor
-(`training.tutored`).
+(`batches.tutored`).
 
     p(s | context) = max(0, count − discount) / total + freed · p(s | shorter context)
 
@@ -56,11 +56,6 @@ class NgramModel:
         """What is likely to follow each symbol: ids `(B, T)` -> probabilities `(B, T, n_symbols)`."""
         contexts = [gram[1:] for text in texts.tolist() for gram in self.grams(text)]
         return self.probabilities(contexts).view(*texts.shape, -1)
-
-    def next(self, texts: Tensor) -> Tensor:
-        """What is likely to follow each text: ids `(B, T)` -> probabilities `(B, n_symbols)`."""
-        ends = texts[:, 1 - self.n :].tolist()
-        return self.probabilities([self.grams(text)[-1][1:] for text in ends])
 
     def probabilities(self, contexts: list[Gram]) -> Tensor:
         """p(· | context) of N contexts of n − 1 symbols: `(N, n_symbols)`."""

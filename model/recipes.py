@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from model.batches import Batch, in_turn, invented, separate_texts, tutored, windows
+from model.batches import Batch, in_turn, separate_texts, tutored, windows
 from model.checkpoint import CARD, Checkpoint, load_checkpoint, save_checkpoint, write_json
 from model.corpora import CORPORA, Split, documents, read_corpus, read_text
 from model.evaluation import HeldOutLoss, held_out_loss
@@ -37,7 +37,7 @@ class Recipe:
     batch_size: int
     prompt: str  # begins the samples taken on the way
     tutor: float = 0.0  # how much of the targets an n-gram model gives; for short texts
-    invented: int = 0  # batches of texts that the tutor makes up, to five of the corpus's own
+    tutor_n: int = 5  # how many symbols in a row it counts
 
 
 RECIPES = {
@@ -78,18 +78,22 @@ RECIPES = {
         Recipe(
             "korean",
             "korean_chatbot",
-            GPTConfig(2048, 128, n_layer=4, n_head=6, n_embd=192, dropout=0.25, bias=False),
+            GPTConfig(1024, 128, n_layer=3, n_head=8, n_embd=256, dropout=0.05, bias=False),
             TrainingConfig(
-                steps=7000,
+                steps=11000,
                 optimizer="muon",
-                learning_rate=4e-3,
-                muon_learning_rate=1e-2,
+                learning_rate=2e-3,
+                muon_learning_rate=5e-3,
+                final_rate=0.02,
                 bfloat16=True,
-                evaluate_every=250,
+                evaluate_every=500,
+                patience=8,
                 seed=1,
             ),
             batch_size=64,
             prompt="오늘 뭐 하지\n",
+            tutor=0.7,
+            tutor_n=7,
         ),
     )
 }
@@ -129,9 +133,7 @@ def follow(prepared: Prepared, state: TrainingState) -> Iterator[Step]:
         texts = [start + tokenizer.encode(t) for t in documents(split.train, split.separator)]
         batch = separate_texts(texts, T, recipe.batch_size, seed)
         if recipe.tutor:
-            real = list(tutored_folds(texts, recipe, T, tokenizer.n_vocab))
-            new = made_up(texts, recipe, tokenizer.n_vocab)
-            batch = in_turn([*real, *[new] * recipe.invented])
+            batch = in_turn(list(tutored_folds(texts, recipe, T, tokenizer.n_vocab)))
     else:
         ids = torch.tensor(tokenizer.encode(split.train))
         batch = windows(ids, T, recipe.batch_size, seed)
@@ -165,16 +167,7 @@ def tutored_folds(
     for fold in range(folds):
         others = [text for i, text in enumerate(texts) if i % folds != fold]
         batch = separate_texts(texts[fold::folds], T, recipe.batch_size, recipe.training.seed)
-        yield tutored(batch, NgramModel(others, n_vocab), recipe.tutor)
-
-
-def made_up(texts: list[list[int]], recipe: Recipe, n_vocab: int) -> Callable[[int], Batch]:
-    """Texts of a tutor that counted all of `texts`, about as long as most of them."""
-    tutor = NgramModel(texts, n_vocab)
-    length = sorted(map(len, texts))[len(texts) * 8 // 10]
-    return invented(
-        tutor, texts[0][0], texts[0][-1], length, recipe.batch_size, recipe.training.seed
-    )
+        yield tutored(batch, NgramModel(others, n_vocab, recipe.tutor_n), recipe.tutor)
 
 
 def loss_on(gpt: GPT, tokenizer: Tokenizer, split: Split) -> HeldOutLoss:

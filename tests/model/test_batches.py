@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model import TrainingConfig, train
-from model.batches import in_turn, invented, separate_texts, tutored, windows
+from model.batches import in_turn, separate_texts, tutored, windows
 from model.errors import ShortTextError
 from model.gpt import n_counted, next_token_loss
 from model.ngram import NgramModel
@@ -161,33 +161,3 @@ def test_a_model_learns_from_a_tutor_alone():
 def test_batches_take_turns():
     three = [separate_texts(TEXTS, 8, n, seed=1) for n in (1, 2, 3)]
     assert [len(in_turn(three)(step)[0]) for step in range(7)] == [1, 2, 3, 1, 2, 3, 1]
-
-
-# Texts made up
-
-
-def test_texts_made_up_begin_end_and_go_on_as_the_tutor_expects():
-    """A tutor of two texts, which part after their first symbol: nearly all that it makes up."""
-    known = [[START, 1, 2, 3, END], [START, 4, 5, END]]
-    tutor = NgramModel(known * 50, 19, 4)
-    batch = invented(tutor, START, END, length=6, batch_size=32, seed=5)
-    seen = Counter()
-    for step in range(10):
-        idx, chances = batch(step)
-        assert idx.shape == chances.shape[:2] == (32, 6)
-        assert (idx[:, 0] == START).all()
-        assert torch.equal(batch(step)[0], idx)
-        for row, after, expected in zip(idx.tolist(), chances, tutor.expected(idx), strict=True):
-            ends = row.index(END) if END in row else 6
-            assert not after[ends:].any()
-            torch.testing.assert_close(after[:ends], expected[:ends])
-            seen[tuple(row[: ends + 1])] += 1
-    common = {tuple(text) for text, n in seen.items() if n > 100}
-    assert common == {tuple(text) for text in known}
-    assert sum(seen[text] for text in common) > 280  # of 320
-
-
-def test_texts_made_up_are_new_each_step():
-    tutor = NgramModel(TEXTS, 19, 2)
-    batch = invented(tutor, START, END, length=8, batch_size=4, seed=5)
-    assert len({tuple(batch(step)[0].flatten().tolist()) for step in range(20)}) > 10

@@ -287,11 +287,10 @@ def test_short_texts_are_learned_with_a_tutor(tmp_path, monkeypatch):
     recipe = RECIPES["korean"]
     small = replace(
         recipe,
-        gpt=replace(recipe.gpt, vocab_size=280, block_size=32, n_layer=1, n_embd=12),
+        gpt=replace(recipe.gpt, vocab_size=280, block_size=32, n_layer=1, n_head=2, n_embd=12),
         training=replace(recipe.training, evaluate_every=10, warmup_steps=2),
         batch_size=4,
         tutor=0.7,
-        invented=1,
     )
     monkeypatch.setitem(RECIPES, "korean", small)
     folders = ["--out", str(tmp_path / "out"), "--state", str(tmp_path / "state")]

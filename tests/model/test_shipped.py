@@ -140,7 +140,6 @@ def test_shakespeare_reaches_its_target(name, data):
     assert loss_of(name, data).per_character <= TARGETS[name]
 
 
-@pytest.mark.xfail(strict=True, reason="2.115 nats a character; counting needs 1.904")
 def test_korean_beats_counting(data):
     """A 5-gram of characters with interpolated smoothing, learned from the same split.
 

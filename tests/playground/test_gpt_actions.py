@@ -229,7 +229,6 @@ def preset_named(name):
     return next(preset_state(p) for p in PRESETS if p.name == name)
 
 
-@pytest.mark.skipif("korean" not in THERE, reason="the Korean model has not been trained")
 def test_another_model_keeps_the_token_count_and_has_an_example():
     """What there is to try, and what Reset goes back to, fits the model that is chosen."""
     romeo = preset_named("romeo").but(count=7)
