@@ -43,14 +43,14 @@ SHOTS = (
     Shot("self-attention", "self-attention"),
     Shot("self-attention-ko", "self-attention", lang="ko"),
     Shot("self-attention-dark", "self-attention", dark=True, example="no-peeking"),
-    Shot("masking", "masking"),
+    Shot("masking", "masking", until=".boxes"),
     Shot("multi-head", "multi-head", until=".boxes"),
     Shot("dot-product", "dot-product"),
     Shot("gpt", "gpt", write=True),
     Shot("gpt-ko", "gpt", lang="ko", example="korean", write=True),
     Shot("gpt-heads", "gpt", example="heads", lang="ko"),
-    Shot("lesson", "lessons", station="06_scaling", until=".legend"),
-    Shot("lesson-ko", "lessons", lang="ko", station="06_scaling", until=".legend"),
+    Shot("lesson", "lessons", station="06_scaling", until=".eq"),
+    Shot("lesson-ko", "lessons", lang="ko", station="06_scaling", until=".eq"),
     Shot("phone", "dot-product", lang="ko", phone=True),
 )
 
@@ -136,7 +136,7 @@ def take(browser: Browser, url: str, shot: Shot, path: Path) -> None:
     tidy(page)
     picture = {"path": path, "full_page": True}
     if shot.until:
-        box = stage.locator(shot.until).bounding_box()
+        box = stage.locator(shot.until).first.bounding_box()
         height = box["y"] + box["height"] + 8
         picture["clip"] = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": height}
     page.screenshot(**picture)
