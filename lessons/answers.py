@@ -24,22 +24,22 @@ MISTAKEN = Words("{answer} is what you get with “{name}”.", "{answer} 값은
 THE_STEP = Words("The step that went wrong: {line}", "잘못된 단계: {line}")
 UNKNOWN = Words(
     "{answer} is not it, and none of the known slips gives it. Work it out once more; after another try the solution is shown.",
-    "{answer} 값은 아닙니다. 알려진 실수에서 나오는 값도 아닙니다. 한 번 더 계산해 보십시오. 다시 틀리면 풀이를 보여 드립니다.",
+    "{answer} 값은 답이 아닙니다. 알려진 실수에서 나오는 값도 아닙니다. 한 번 더 계산해 보십시오. 다시 틀리면 풀이를 보여 드립니다.",
 )
 SOLUTION = Words(
     "{answer} is not it. Worked out:\n{worked}",
-    "{answer} 값은 아닙니다. 풀이는 다음과 같습니다.\n{worked}",
+    "{answer} 값은 답이 아닙니다. 풀이는 다음과 같습니다.\n{worked}",
 )
 WORKED = Words("Worked out:\n{worked}", "풀이는 다음과 같습니다.\n{worked}")
 MISSED = Words("“{text}” belongs to it. {why}", "‘{text}’ 항목도 골라야 합니다. {why}")
 NOT_ONE = Words("“{text}” does not. {why}", "‘{text}’ 항목은 아닙니다. {why}")
 NOT_FIRST = Words(
-    "“{text}” does not come first. {why}",
-    "처음은 ‘{text}’ 차례가 아닙니다. {why}",
+    "“{text}” does not come first. Of this step: {why}",
+    "처음은 ‘{text}’ 차례가 아닙니다. 이 단계는 이렇습니다. {why}",
 )
 TOO_EARLY = Words(
-    "Right up to step {right}. “{text}” is not what comes next. {why}",
-    "{right}단계까지 맞습니다. 그다음은 ‘{text}’ 차례가 아닙니다. {why}",
+    "Right up to step {right}. “{text}” is not what comes next. Of this step: {why}",
+    "{right}단계까지 맞습니다. 그다음은 ‘{text}’ 차례가 아닙니다. 이 단계는 이렇습니다. {why}",
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from lessons.course import Asked, Station, asked, stations
 from lessons.mistakes import mistake_words
-from lessons.questions import apart, made
+from lessons.questions import HOLDS, apart, made
 from lessons.words import LANGUAGES, Words
 
 SEEDS = 1000  # each generated question is made for so many
@@ -115,8 +115,12 @@ def in_question(source: Asked) -> Iterator[str]:
     for name in ("claim", "verdict"):
         if text := getattr(source, name):
             yield from in_words(f"{where} {name}", text)
-    if bool(source.claim) != bool(source.verdict and source.compute):
-        yield f"{where}: a claim has a verdict, and a function that computes its numbers"
+    complete = source.verdict and source.compute and source.holds in HOLDS
+    if bool(source.claim) != bool(complete):
+        yield f"{where}: a claim has a verdict, whether it holds, and a function that computes its numbers"
+    tries = [t.name for t in stations()[source.station].tries]
+    if source.beside and source.beside not in tries:
+        yield f"{where}: {source.beside} is none of the tries {tries}"
     values = [choice.value for choice in source.choices]
     if len(set(values)) < len(values):
         yield f"{where}: a value comes twice among {values}"

@@ -90,6 +90,8 @@ class Asked:
     why: Words | None = None  # of a shape: how it comes about
     draw: Callable[[Random], Drawn] | None = None  # of a generated one
     claim: Words | None = None  # what notes say; the question asks what will be computed
+    holds: str = ""  # of a claim: "yes", "no" or "partly"
+    beside: str = ""  # the "try this" that shows what the question is about
     verdict: Words | None = None  # what is true of it, with blanks for what is computed
     compute: Callable[[], Mapping[str, object]] | None = None  # fills them
 

@@ -27,8 +27,8 @@ MOST_SEEDS = 40  # tried until a fresh question shows a mistake
 
 
 class ProgressError(PlaygroundError):
-    en = "This is not a learner's progress: {where} is “{found}”; {wanted} is needed. Yours was kept as it was."
-    ko = "학습 기록 파일이 아닙니다. {where} 값은 ‘{found}’인데 {wanted}이어야 합니다. 지금 기록은 그대로 두었습니다."
+    en = "This is not a learner's progress as it is saved here. Yours was kept as it was. Found: {where} is “{found}”; it should be {wanted}."
+    ko = "여기에서 저장한 학습 기록이 아닙니다. 지금 기록은 그대로 두었습니다. {where} 값이 ‘{found}’인데 {wanted} 꼴이어야 합니다."
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,13 @@ APART = 2  # tolerances, at least, between a mistake's answer, the right one and
 CLAIM = Words("The notes say: “{claim}”", "노트의 주장: ‘{claim}’")
 
 
+HOLDS = {
+    "yes": Words("Verdict: true.", "판정: 맞습니다."),
+    "no": Words("Verdict: the notes are wrong here.", "판정: 노트가 틀렸습니다."),
+    "partly": Words("Verdict: true under a condition.", "판정: 조건이 붙어야 맞습니다."),
+}
+
+
 class QuizError(PlaygroundError):
     en = "There is no question “{found}”. /quizzes lists them; one is “{one}”."
     ko = "‘{found}’라는 문제는 없습니다. /quizzes에 목록이 있습니다. 예를 들면 ‘{one}’ 문제가 있습니다."
@@ -101,7 +108,7 @@ def verdict(question: Question, lang: str) -> str:
     if source.verdict is None:
         return ""
     computed = source.compute() if source.compute else {}
-    return source.verdict(lang, **filled(computed, lang))
+    return f"{HOLDS[source.holds](lang)} {source.verdict(lang, **filled(computed, lang))}"
 
 
 def generated(source: Asked, seed: int) -> Question:

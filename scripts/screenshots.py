@@ -49,8 +49,8 @@ SHOTS = (
     Shot("gpt", "gpt", write=True),
     Shot("gpt-ko", "gpt", lang="ko", example="korean", write=True),
     Shot("gpt-heads", "gpt", example="heads", lang="ko"),
-    Shot("lesson", "lessons", station="06_scaling", until=".eq"),
-    Shot("lesson-ko", "lessons", lang="ko", station="06_scaling", until=".eq"),
+    Shot("lesson", "lessons", station="07_causal_mask", until=".eq"),
+    Shot("lesson-ko", "lessons", lang="ko", station="07_causal_mask", until=".eq"),
     Shot("phone", "dot-product", lang="ko", phone=True),
 )
 

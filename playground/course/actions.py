@@ -51,7 +51,10 @@ def try_(state: CourseState, action: Action) -> CourseState:
 
 
 def ask_at(state: CourseState, action: Action) -> CourseState:
-    return renewed(state, at=checked(state, "at", action["index"]), seed=1)
+    """To another question, and the panel to what it is about where it says so."""
+    state = renewed(state, at=checked(state, "at", action["index"]), seed=1)
+    about = state.lesson.questions[state.at].beside
+    return state.but(tried=about, panel=None) if about else state
 
 
 def another(state: CourseState, action: Action) -> CourseState:
@@ -60,11 +63,13 @@ def another(state: CourseState, action: Action) -> CourseState:
 
 
 def next_review(state: CourseState, action: Action) -> CourseState:
-    """A fresh question about what has gone wrong most often and is due."""
+    """A fresh question about what has gone wrong most often and is due, its station beside it."""
     due = state.kept.due(state.today)
     if not due:
         return renewed(state, reviewing="", quiz="", seed=1)
     question = progress.fresh(due[0], state.kept.again[due[0]], seeded(action))
+    if question.source.station != state.lesson.name:
+        state = state.but(station=question.source.station, tried="", panel=None, at=0)
     return renewed(state, reviewing=due[0], quiz=question.quiz_id, seed=question.seed)
 
 
@@ -124,9 +129,11 @@ def reply(state: CourseState, action: Action) -> CourseState:
     question = asked_now(state)
     in_order = question.kind == "order"
     values = order_of(state, question) if in_order else values_of(state, action)
-    if not any(value.strip() for value in values) or (state.replied and values == state.answer):
+    if state.replied and values == state.answer:
         return state
     state = state.but(answer=values, replied=True)
+    if not any(value.strip() for value in values):
+        return state  # the page asks for an answer
     try:
         graded = grade(question, given(question, values), "en", state.tries + 1)
     except PlaygroundError:

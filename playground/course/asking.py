@@ -30,6 +30,7 @@ NEXT_REVIEW = Words("Next", "다음")
 UP = Words("Earlier: {text}", "앞으로: {text}")
 DOWN = Words("Later: {text}", "뒤로: {text}")
 ANSWER = Words("Your answer", "답")
+NO_ANSWER = Words("Choose or type an answer first.", "먼저 답을 고르거나 적으십시오.")
 SOLVED = Words("answered", "맞힘")
 
 
@@ -59,7 +60,7 @@ def nothing_asked(state: CourseState, lang: str) -> Html:
 def head(state: CourseState, question: Question, lang: str) -> Html:
     if state.section == "review":
         words = mistake_words().get(state.reviewing)
-        name = words.name[lang] if words else question.ask(lang)[:60]
+        name = words.name[lang] if words else state.lesson.title(lang)
         return Html(f'<span class="kick">{esc(ABOUT(lang, name=name))}</span>')
     every = state.lesson.questions
     dots = "".join(
@@ -156,6 +157,8 @@ def feedback(state: CourseState, question: Question, lang: str) -> Html:
     """One element, empty until something is said: a screen reader tells what changes in it."""
     if not state.replied:
         return said("", "")
+    if question.kind != "order" and not any(value.strip() for value in state.answer):
+        return said(NO_ANSWER(lang), " fb")
     try:
         graded = grade(question, given(question, state.answer), lang, state.tries)
     except PlaygroundError as error:

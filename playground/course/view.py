@@ -55,11 +55,17 @@ ALSO = Words("elsewhere", "다른 이름")
 
 def view(state: CourseState, lang: str, notice: str = "") -> Html:
     """The whole tab but its text. Raises a `PlaygroundError` where a state cannot be computed."""
-    lesson = state.section == "station"
-    asked = asking.questions(state, lang) if lesson or state.section == "review" else Html("")
+    parts = [told(notice)]
+    if state.section != "words":  # the glossary is of the whole course
+        parts.append(tries(state, lang))
+    if state.section in ("station", "review"):
+        parts.append(asking.questions(state, lang))
+    if state.section != "words":
+        parts += [beside(state, lang), practical(state, lang)]
+    alone = " alone" if state.section == "words" else ""
     return Html(
-        f'<div class="pg course" data-tab="lessons">{path(state, lang)}'
-        f'<div class="beside">{told(notice)}{tries(state, lang)}{asked}{beside(state, lang)}{practical(state, lang)}</div></div>'
+        f'<div class="pg course{alone}" data-tab="lessons">{path(state, lang)}'
+        f'<div class="beside">{"".join(parts)}</div></div>'
     )
 
 

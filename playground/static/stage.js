@@ -139,6 +139,13 @@ window.Playground = (() => {
     while (here) here = dropped(here);
   }
 
+  /* A list that was unfolded over the page goes when it has served, by Escape, and by a click elsewhere. */
+  const fold = (inside) => inside.closest("details")?.removeAttribute("open");
+
+  function foldOthers(target) {
+    for (const open of document.querySelectorAll(".course details[open]")) if (!open.contains(target)) open.removeAttribute("open");
+  }
+
   function dropped(node) {
     const after = node.nextSibling;
     node.remove();
@@ -177,6 +184,8 @@ window.Playground = (() => {
       session.tab = tab.dataset.tabId;
       writeFragment();
     });
+    document.addEventListener("click", (event) => foldOthers(event.target));
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape") foldOthers(null); });
     document.addEventListener("keydown", (event) => { // what a presenter's remote control sends
       const step = { PageUp: "previous", PageDown: "next" }[event.key];
       if (!step || !document.documentElement.classList.contains("present")) return;
@@ -371,10 +380,13 @@ window.Playground = (() => {
     element.addEventListener("click", (event) => {
       const button = event.target.closest("[data-do], [data-client]");
       if (button) {
-        if (button.dataset.client) clients[button.dataset.client]?.(button);
+        if (button.dataset.client) {
+          clients[button.dataset.client]?.(button);
+          fold(button);
+        }
         else {
           const action = JSON.parse(button.dataset.do);
-          if (action.do === "go") button.closest("details")?.removeAttribute("open");
+          if (action.do === "go") fold(button);
           if (button.dataset.seed) action.seed = Math.floor(Math.random() * 2 ** 31); // which cell to ask
           const answered = send(action);
           if (action.do === "move") answered.then(() => focusMoved(action));

@@ -109,9 +109,11 @@ def test_progress_is_saved_opened_and_cleared(visit, tmp_path):
     file = tmp_path / "progress.json"
     file.write_text(Path(found.value.path()).read_text())
     page.once("dialog", lambda dialog: dialog.accept())
+    page.locator(".course .keeping > summary").click()
     page.locator("[data-client=forget]").click()
     done = page.locator(f'.course .all button[data-do*="{source.station}"] small')
     expect(done).to_contain_text("0/")
+    page.locator(".course .keeping > summary").click()
     with page.expect_file_chooser() as chooser:
         page.locator("[data-client=bringKept]").click()
     chooser.value.set_files(file)

@@ -176,17 +176,19 @@ def test_an_unknown_model_is_refused_and_those_there_are_named(name):
 def test_a_model_of_another_vocabulary_is_refused_also_from_the_hub(tmp_path, monkeypatch):
     """Its files as they were fetched; its tokens would have no rows in the model."""
     monkeypatch.setenv("ATTENTION_PLAYGROUND_CACHE", str(tmp_path))
-    monkeypatch.setattr(models, "gpt2_tokenizer", lambda: models.checkpoint("korean").tokenizer)
-    for vocab_size in (11, 2048):
+    korean = models.checkpoint("korean").tokenizer
+    n = korean.n_vocab
+    monkeypatch.setattr(models, "gpt2_tokenizer", lambda: korean)
+    for vocab_size in (11, n):
         _, theirs = with_theirs(vocab_size=vocab_size)
         theirs.save_pretrained(tmp_path / f"someone--tiny{vocab_size}")
     with pytest.raises(CheckpointFileError) as refusal:
         models.add_own("someone/tiny11")
     for sentence in sentences(refusal.value):
-        assert "2048 tokens ≠ vocab_size 11" in sentence
+        assert f"{n} tokens ≠ vocab_size 11" in sentence
     assert models.own == {}
-    assert models.add_own("someone/tiny2048") == "tiny2048"
-    del models.own["tiny2048"]
+    assert models.add_own(f"someone/tiny{n}") == f"tiny{n}"
+    del models.own[f"tiny{n}"]
 
 
 def test_places_that_a_smaller_model_does_not_have_are_brought_inside():

@@ -253,3 +253,24 @@ def test_the_glossary_has_every_word_and_the_teacher_every_question():
     state = PANEL.apply(PANEL.default, {"do": "show", "name": "teacher"})
     for likely in state.lesson.teacher.likely:
         assert likely.answer.ko in PANEL.text(state, "ko")
+
+
+def test_check_without_an_answer_asks_for_one_and_counts_nothing():
+    state = replied(at(KINDS["choice"].quiz_id))
+    assert "Choose or type an answer first." in PANEL.view(state, "en")
+    assert (state.tries, state.kept) == (0, Progress())
+
+
+def test_a_claim_says_whether_it_holds():
+    source = next(q for q in asked().values() if q.claim and q.holds == "no" and q.beside)
+    state = at(source.quiz_id)
+    assert state.chosen.name == source.beside
+    state = replied(state, state.question.answer)
+    assert "the notes are wrong here" in PANEL.view(state, "en")
+    assert "노트가 틀렸습니다" in PANEL.view(state, "ko")
+
+
+def test_the_glossary_stands_alone():
+    html = PANEL.view(PANEL.apply(PANEL.default, {"do": "show", "name": "words"}), "en")
+    assert "data-matrix" not in html
+    assert 'class="pg course alone"' in html
