@@ -50,16 +50,17 @@ THEIRS = Plan(
     look_every=100,
 )
 OURS = Plan(
-    8,
+    12,
     TrainingConfig(
-        steps=600,
+        steps=660,
         optimizer="muon",
         learning_rate=1e-2,
-        muon_learning_rate=1e-2,
+        muon_learning_rate=2e-2,
         warmup_steps=20,
         final_rate=0.0,
+        bfloat16=True,
     ),
-    look_every=25,
+    look_every=20,
 )
 
 

@@ -90,6 +90,7 @@ def test_typed_weights(page: Page) -> None:
     stage = page.locator("#stage-dot-product")
     for name in ("Your", "journey", "starts"):
         button(stage, f"remove {name}").click()
+        expect(button(stage, f"remove {name}")).to_have_count(0)  # its place is another's by then
     button(stage, "− dimension").click()
     eventually(page, lambda: len(numbers(stage, "vectors")[0]) == 2)
     for i, (a, b) in enumerate(((10, 10), (100, 100), (5, 5))):
