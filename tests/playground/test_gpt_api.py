@@ -14,7 +14,7 @@ import tiktoken
 import torch
 from gradio_client import Client
 
-from model.checkpoint import NAMES, SHIPPED, Checkpoint, load_checkpoint
+from model.checkpoint import NAMES, Checkpoint, load_checkpoint
 from model.sampling import complete
 from tests.conftest import AppServer, start_app
 from tests.model.conftest import DATA
@@ -144,8 +144,6 @@ def test_an_empty_prompt_is_a_line_break(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_shipped_model_answers(client: httpx.Client, name: str) -> None:
-    if not (SHIPPED / name).is_dir():
-        pytest.skip(f"{name} is not trained yet")
     assert len(call(client, "inspect", "나는 a cat", name)["next_token"]) == 10
     assert streamed(client, "generate", "", name, 5, 0.8, 50, 0.9, 1)[-1]["text"]
 
