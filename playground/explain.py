@@ -42,7 +42,8 @@ from playground.flow import Flow, Matrix
 def explain(flow: Flow, m: Matrix, i: int, j: int) -> Explanation:
     """The first candidate whose arithmetic gives the number in the cell."""
     found = float(m.values[i, j])
-    for candidate in CANDIDATES.get(m.name, []):
+    candidates = [m.why] if m.why else CANDIDATES.get(m.name, [])
+    for candidate in candidates:
         made = candidate(flow, m, i, j)
         if made is not None and equal(made.value, found):
             return made

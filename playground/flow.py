@@ -6,6 +6,7 @@ A `Flow` is what a tab shows, in the order it is computed. All numbers come from
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -49,6 +50,7 @@ class Matrix:
     digits: int = 2  # decimals in its cells
     causal: bool = False  # a 0 above its diagonal is a hidden key, not a small weight
     shown: bool = True  # else only there for the glass box to draw on
+    why: Callable[[Flow, Matrix, int, int], Any] | None = None  # its own `Explanation` of a cell
 
     @property
     def key(self) -> tuple[str, int]:

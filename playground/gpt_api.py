@@ -6,7 +6,6 @@ a client that goes away stops it within a few tokens.
 
 # No `from __future__ import annotations` here: Gradio reads the real types.
 import math
-import threading
 from collections.abc import Iterator
 from itertools import islice
 
@@ -20,6 +19,7 @@ from model.sampling import generate as generation
 from model.tokenizer import Tokenizer
 from playground import errors, models
 from playground.errors import shown
+from playground.turns import TURN
 
 MAX_TEXT = 100_000  # characters
 MAX_PROMPT = 4_000  # characters
@@ -36,9 +36,6 @@ class InspectedError(errors.InputError):
 
     en = "That is {length} tokens; /inspect answers for at most {limit}."
     ko = "토큰이 {length}개입니다. /inspect는 토큰 {limit}개까지 답합니다."
-
-
-TURN = threading.Lock()  # one turn computes at a time: generations share fairly, others get in
 
 
 def tokenize(text: str, tokenizer: str) -> dict:

@@ -2,7 +2,7 @@
 
 PlaygroundError
 ├── CellError, EmptyCellError, SmallestWeightError   a cell holds what it cannot
-├── RangeError, WholeError                           a number outside its range
+├── RangeError, WholeError, FieldError               a number outside its range
 ├── TooManyError, TooFewError                        no room, or nothing left
 ├── PasteError, PasteCellError, PasteEmptyError      a pasted block that cannot be used
 ├── NameEmptyError, NameLongError                    a token without a usable name
@@ -46,6 +46,11 @@ class RangeError(PlaygroundError):
 class WholeError(PlaygroundError):
     en = "“{found}” is not a whole number from {low} to {high}. {kept} stays in use."
     ko = "‘{found}’ 값은 {low}부터 {high}까지의 정수가 아닙니다. {kept} 값을 그대로 씁니다."
+
+
+class FieldError(PlaygroundError):
+    en = "“{found}” cannot be used here: from {low} to {high}. {kept} stays in use."
+    ko = "‘{found}’ 값은 쓸 수 없습니다. {low}부터 {high}까지입니다. {kept} 값을 그대로 씁니다."
 
 
 class TooManyError(PlaygroundError):

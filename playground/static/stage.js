@@ -198,7 +198,7 @@ window.Playground = (() => {
 
   /* A tab */
 
-  const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head", "section", "left", "at", "layer", "measured", "replied", "tries", "quiz", "reviewing"]; // not worth an undo
+  const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head", "section", "left", "at", "layer", "measured", "replied", "tries", "quiz", "reviewing", "running", "place", "ticket"]; // not worth an undo
   const core = (state) => JSON.stringify(state, (key, value) => (LOOKS.includes(key) ? undefined : value));
 
   const goesOn = ({ action }) => action.do === "more"; // the page asks so by itself
@@ -231,6 +231,7 @@ window.Playground = (() => {
     let undo = [];
     let redo = [];
     let lastKey = "";
+    let waiting = 0; // until the page goes on by itself
     stages[tab] = { send };
 
     /* The page may still show what is about to go: a click on the third token while the
@@ -324,7 +325,12 @@ window.Playground = (() => {
       }
       for (const canvas of element.querySelectorAll("canvas[data-heat], canvas[data-picture]")) draw(canvas);
       const more = element.querySelector("[data-more]"); // work under way: the page asks on, so that a closed page ends it
-      if (more && element.isConnected) send(JSON.parse(more.dataset.do), { record: false, key: "more", field: edited });
+      clearTimeout(waiting);
+      if (more) {
+        const goOn = () => element.isConnected && send(JSON.parse(more.dataset.do), { record: false, key: "more", field: edited });
+        if (more.dataset.wait) waiting = setTimeout(goOn, +more.dataset.wait); // in a queue
+        else goOn();
+      }
       for (const message of element.querySelectorAll(".msg")) { // into view on a narrow screen
         const over = message.getBoundingClientRect().right + 8 - document.documentElement.clientWidth;
         if (over > 0) message.style.marginLeft = `${-over}px`;

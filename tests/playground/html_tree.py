@@ -11,15 +11,17 @@ from html.parser import HTMLParser
 
 VOID = {"input", "br", "wbr"}
 PHRASING = {"p", "h2", "h3", "b", "i", "em", "small", "sub", "sup", "span", "button", "label", "code", "pre", "output", "option", "legend", "a"}  # fmt: skip
-BLOCK = {"div", "aside", "section", "p", "h2", "h3", "figure", "figcaption", "table", "fieldset", "legend", "pre"}  # fmt: skip
+BLOCK = {"div", "aside", "section", "p", "h2", "h3", "figure", "figcaption", "table", "fieldset", "legend", "pre", "details", "summary", "svg"}  # fmt: skip
+SVG = {"g", "line", "polyline", "circle", "text"}
 INLINE = {"b", "i", "em", "small", "sub", "sup", "span", "button", "label", "code", "output", "input", "canvas", "select", "option", "br", "wbr", "textarea"}  # fmt: skip
 TABLE = {"tr", "td", "th"}
-PARENT = {"tr": {"table"}, "td": {"tr"}, "th": {"tr"}, "option": {"select"}, "figcaption": {"figure"}, "legend": {"fieldset"}}  # fmt: skip
-CHILDREN = {"table": {"tr"}, "tr": {"td", "th"}, "select": {"option"}, "option": set(), "canvas": set(), "textarea": set()}  # fmt: skip
+PARENT = {"tr": {"table"}, "td": {"tr"}, "th": {"tr"}, "option": {"select"}, "figcaption": {"figure"}, "legend": {"fieldset"}, "summary": {"details"}} | {key: {"svg", "g"} for key in SVG}  # fmt: skip
+CHILDREN = {"table": {"tr"}, "tr": {"td", "th"}, "select": {"option"}, "option": set(), "canvas": set(), "textarea": set(), "svg": SVG, "g": SVG}  # fmt: skip
 ATTRIBUTES = {
     "class", "id", "role", "title", "style", "tabindex", "type", "name", "value", "checked", "selected", "disabled",
     "min", "max", "step", "maxlength", "placeholder", "autocomplete", "scope", "rows",
     "spellcheck", "inputmode", "hidden", "colspan",
+    "viewbox", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "points", "text-anchor", "transform", "stroke-dasharray",
 }  # fmt: skip
 
 
@@ -56,7 +58,7 @@ class Reader(HTMLParser):
         self.open = [self.root]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in BLOCK | INLINE | TABLE, f"<{tag}>"
+        assert tag in BLOCK | INLINE | TABLE | SVG, f"<{tag}>"
         names = [name for name, _ in attrs]
         assert len(names) == len(set(names)), f"<{tag}> has an attribute twice: {names}"
         strange = {n for n in names if n not in ATTRIBUTES and not n.startswith(("data-", "aria-"))}
