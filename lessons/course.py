@@ -5,6 +5,8 @@
         questions.toml   what is asked, with the explanations
         questions.py     where questions are generated: one function a question
         claims.py        where claims are checked: one function a claim, its numbers computed
+        outcomes.py      where a try is an experiment: one function a try, whether what it
+                         says to expect comes about with a seed
 
 English and Korean stand side by side under one key everywhere; a plain string reads
 alike in both.
@@ -39,6 +41,7 @@ class Try:
     tab: str
     preset: str = ""
     changes: Mapping[str, Any] = field(default_factory=dict)
+    holds: Callable[[int], bool] | None = None  # of an experiment: seed -> whether it is so
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def asked() -> Mapping[str, Asked]:
 def read_station(folder: Path) -> Station:
     """A folder of `content/`. Raises `KeyError`, `TypeError` or `ValueError` where it is amiss."""
     found = tomllib.loads((folder / "lesson.toml").read_text(encoding="utf-8"))
-    teacher = found["teacher"]
+    teacher, outcomes = found["teacher"], beside(folder, "outcomes")
     likely = [Likely(words(q["question"]), words(q["answer"])) for q in teacher["likely"]]
     return Station(
         name=folder.name,
@@ -140,7 +143,7 @@ def read_station(folder: Path) -> Station:
         able=tuple(words(able) for able in found["able"]),
         text=words(found["text"]),
         summary=words(found["summary"]),
-        tries=tuple(read_try(entry) for entry in found.get("tries", [])),
+        tries=tuple(read_try(entry, outcomes) for entry in found.get("tries", [])),
         terms=tuple(read_term(entry) for entry in found.get("terms", [])),
         teacher=Teacher(
             words(teacher["purpose"]), teacher["minutes"], words(teacher["show"]), tuple(likely)
@@ -153,9 +156,15 @@ def words(found: str | dict[str, str]) -> Words:
     return same(found) if isinstance(found, str) else Words(**found)
 
 
-def read_try(entry: dict[str, Any]) -> Try:
+def beside(folder: Path, name: str) -> Any:
+    """The module of that name in a station's folder; None where there is none."""
+    there = (folder / f"{name}.py").exists()
+    return importlib.import_module(f"lessons.content.{folder.name}.{name}") if there else None
+
+
+def read_try(entry: dict[str, Any], outcomes: Any) -> Try:
     texts = {key: words(entry[key]) for key in ("label", "expect")}
-    return Try(**entry | texts)
+    return Try(**entry | texts, holds=getattr(outcomes, entry["name"], None))
 
 
 def read_term(entry: dict[str, Any]) -> Term:
@@ -164,12 +173,7 @@ def read_term(entry: dict[str, Any]) -> Term:
 
 def read_questions(folder: Path) -> list[Asked]:
     entries = tomllib.loads((folder / "questions.toml").read_text(encoding="utf-8"))["questions"]
-    drawing, computing = (
-        importlib.import_module(f"lessons.content.{folder.name}.{name}")
-        if (folder / f"{name}.py").exists()
-        else None
-        for name in ("questions", "claims")
-    )
+    drawing, computing = beside(folder, "questions"), beside(folder, "claims")
     return [read_question(folder.name, entry, drawing, computing) for entry in entries]
 
 
