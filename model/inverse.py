@@ -28,7 +28,14 @@ import torch
 from torch import Tensor
 
 from model.attention import AttentionTrace, attend
-from model.errors import ChoiceError, OverflowsError, PlaygroundError, ProjectionError, RangeError
+from model.errors import (
+    ChoiceError,
+    NotFiniteError,
+    OverflowsError,
+    PlaygroundError,
+    ProjectionError,
+    RangeError,
+)
 from model.steps import gradient_step
 
 REACHED = 0.005  # so near, the share reads as the goal does in whole percent
@@ -61,11 +68,11 @@ class OnlyKeyError(PlaygroundError):
 
 class TooFastError(PlaygroundError):
     en = (
-        "A step at the learning rate {rate} makes numbers as large as {largest}, and their products "
-        "overflow. The steps are too long: use a smaller rate."
+        "A step at the learning rate {rate} would make numbers as large as {largest}. Such steps "
+        "are too long: use a smaller rate."
     )
     ko = (
-        "학습률 {rate}(으)로 한 걸음 가면 숫자가 {largest}까지 커져 곱이 넘칩니다. 걸음이 너무 깁니다. "
+        "학습률 {rate}(으)로 한 걸음 가면 숫자가 {largest}까지 커집니다. 걸음이 너무 깁니다. "
         "더 작은 학습률을 쓰십시오."
     )
 
@@ -166,8 +173,7 @@ def points(weight: float, goal: Goal) -> float:
 def step(x: Tensor, goal: Goal, rate: float = RATE, how: How | None = None) -> Descent:
     """One step of plain gradient descent on the vectors x `(T, C)`: x − rate × ∂loss/∂x.
 
-    Raises what `score` and `attend` do, `RangeError` for a rate that is not above 0, and
-    `TooFastError` where the step leads to numbers too large to multiply.
+    Raises what `score` and `attend` do, and `RangeError` for a rate that is not above 0.
     """
     how = how or How()
     if not 0 < rate < math.inf:
@@ -179,15 +185,13 @@ def step(x: Tensor, goal: Goal, rate: float = RATE, how: How | None = None) -> D
         loss = score(trace, goal, how.loss)
         gradient, score_gradient = torch.autograd.grad(loss, (leaf, trace.masked))
     weight = trace.weights[goal.query, goal.key].item()
-    after = gradient_step(x, gradient, rate)  # x − rate × gradient
-    check_next(after, rate, how)
     return Descent(
         vectors=x,
         gradient=gradient,
         score_gradient=score_gradient,
         loss=loss.item(),
         weight=weight,
-        after=after,
+        after=gradient_step(x, gradient, rate),  # x − rate × gradient
         trace=detached(trace),
         state=state_of(weight, gradient, goal),
     )
@@ -199,12 +203,14 @@ def descend(
     """Step after step, at most `most`; ends with the first that is "reached" or "flat".
 
     Each `Descent` but the last has been followed: the next one's vectors are its `after`.
+    Raises what `step` does, and `TooFastError` where it leads to numbers too large to multiply.
     """
     for _ in range(most):
         here = step(x, goal, rate, how)
         yield here
         if here.state != "moving":
             return
+        check_next(here.after, rate, how)
         x = here.after
 
 
@@ -260,15 +266,18 @@ def state_of(weight: float, gradient: Tensor, goal: Goal) -> str:
     return "flat" if gradient.abs().max() < FLAT else "moving"
 
 
-def check_next(after: Tensor, rate: float, how: How) -> None:
-    """The vectors after a step can be attended to; else `TooFastError`."""
+def check_next(
+    after: Tensor, rate: float, how: How | None = None, largest: float = math.inf
+) -> None:
+    """The vectors after a step are at most `largest` and can be attended to; else `TooFastError`."""
+    found = after.abs().max().item()
     try:
-        if not after.isfinite().all():
-            raise OverflowsError(name="vectors", largest="∞")
-        how.trace(after)
-    except OverflowsError as error:
-        largest = f"{after.abs().max().item():.3g}"
-        raise TooFastError(rate=f"{rate:g}", largest=largest) from error
+        (how or How()).trace(after)
+        fits = found <= largest
+    except (NotFiniteError, OverflowsError):
+        fits = False
+    if not fits:
+        raise TooFastError(rate=f"{rate:g}", largest=f"{found:.3g}")
 
 
 def detached(trace: AttentionTrace) -> AttentionTrace:

@@ -174,12 +174,11 @@ def test_a_step_is_sgds(exact):
 
 def test_a_step_leaves_what_it_was_given_alone():
     x = drawn(4, 3, 8)
-    kept, drawn_before = x.clone(), torch.random.get_rng_state()
+    kept = x.clone()
     with torch.no_grad():  # as a page that computes everything without gradients
         step(x, GOAL)
     assert torch.equal(x, kept)
     assert not x.requires_grad
-    assert torch.equal(torch.random.get_rng_state(), drawn_before)
 
 
 # Reaching the goal
@@ -231,11 +230,6 @@ def test_vectors_of_nothing_are_flat_and_end_at_once():
     assert [d.state for d in found] == ["flat"]
     assert torch.equal(found[0].after, torch.zeros(3, 2).double())
     assert found[0].weight == pytest.approx(1 / 3)
-
-
-def test_equal_vectors_still_part():
-    _, end = last(descend(torch.ones(3, 2), GOAL))
-    assert end.state == "reached"
 
 
 SATURATED = torch.tensor([[1.0, 0.0], [4.0, 4.0], [5.0, 3.0]]).double()
@@ -291,7 +285,9 @@ def test_a_rate_that_goes_nowhere(rate):
 
 
 def test_too_high_a_rate_a_single_token_and_a_loss_that_is_none():
-    refused(TooFastError, ["1e+300"], drawn(3, 2, 1), GOAL, 1e300)
+    with pytest.raises(TooFastError) as caught:
+        list(descend(drawn(3, 2, 1), GOAL, 1e300))
+    assert all("1e+300" in caught.value.text(lang) for lang in ("en", "ko"))
     refused(OnlyKeyError, ["1", "80 %"], drawn(1, 2, 1), Goal(0, 0, 0.8))
     refused(ChoiceError, ["loss", "cubes"], drawn(3, 2, 1), GOAL, how=How(loss="cubes"))
 
