@@ -506,10 +506,10 @@ window.Playground = (() => {
       send({ do: "paste", ...place(cell), text });
     });
 
-    /* A character a number: 0 to 63 in these letters. */
+    /* A character a number, `side` of them a row: 0 to 63 in these letters. */
     function levels({ picture, side }) {
       const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
-      return Array.from({ length: +side }, (_, i) => [...picture.slice(i * side, (i + 1) * side)].map((c) => letters.indexOf(c) * 99 / 63));
+      return Array.from({ length: picture.length / side }, (_, i) => [...picture.slice(i * side, (i + 1) * side)].map((c) => letters.indexOf(c) * 99 / 63));
     }
 
     /* A grid of weights too large to read as numbers: a picture with the same colours. */
