@@ -111,9 +111,9 @@ def cache_bytes(config: GPTConfig, T: int, bytes_per_number: int = 4) -> int:
 @cache
 def known_sizes() -> dict[str, GPTConfig]:
     """Our shipped models by name, as their configurations say, then GPT-2's four sizes."""
-    names = {field.name for field in fields(GPTConfig)}
-    shipped = {name: read_json(SHIPPED / name, CONFIG) for name in NAMES}
-    ours = {
-        name: GPTConfig(**{key: found[key] for key in names}) for name, found in shipped.items()
-    }
+    ours = {}
+    for name in NAMES:
+        found = read_json(SHIPPED / name, CONFIG)
+        known = {field.name for field in fields(GPTConfig)} & set(found)
+        ours[name] = GPTConfig(**{key: found[key] for key in known})
     return {**ours, **GPT2_SIZES}

@@ -49,6 +49,7 @@ class Matrix:
     above: bool = False  # its operation is written above it, not beside it
     digits: int = 2  # decimals in its cells
     causal: bool = False  # a 0 above its diagonal is a hidden key, not a small weight
+    hidden: Tensor | None = None  # (rows, cols) booleans: where a 0 is a hidden key, whatever mask
     shown: bool = True  # else only there for the glass box to draw on
     why: Callable[[Flow, Matrix, int, int], Any] | None = None  # its own `Explanation` of a cell
 

@@ -21,7 +21,8 @@ def read_cell(m: Matrix, i: int, j: int, value: float, largest: float, mark: str
     own = f" h{(j // m.heads_columns) % HUES}" if m.heads_columns else ""
     focus = "0" if (i, j) == (0, 0) or " sel" in mark else "-1"
     place = f'data-row="{i}" data-col="{j}" tabindex="{focus}"'
-    if value == -math.inf or (m.causal and value == 0 and j > i):
+    future = m.causal and j > i
+    if value == -math.inf or (value == 0 and (future or (m.hidden is not None and m.hidden[i, j]))):
         return f'<td {place} class="masked{mark}{own}">{number(value)}</td>'
     if not math.isfinite(value):
         return f'<td {place} class="nan{mark}{own}">{number(value)}</td>'

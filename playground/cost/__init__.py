@@ -1,0 +1,1 @@
+"""What attention costs: measured here, counted for whole models, and what cheaper kinds change."""
