@@ -7,6 +7,7 @@ import re
 import string
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -21,6 +22,7 @@ from lessons.course import CONTENT, Asked, read_station
 from lessons.questions import made, verdict
 from lessons.words import LANGUAGES, Words
 from model import Block
+from model.plus_two import RECIPES
 from model.steps import gradient_step
 
 STATION = "17_check_the_notes"
@@ -126,25 +128,12 @@ def test_nobody_elses_random_numbers_are_touched():
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_a_training_is_the_same_whatever_was_drawn_before(monkeypatch):
-    plus_two = module("plus_two")
-    monkeypatch.setattr(plus_two, "STEPS", 3)
-    losses = []
-    for _ in range(2):
-        torch.rand(7)
-        before = torch.get_rng_state()
-        losses.append(plus_two.trained(1, 0.001, 0.1, 1.0, lambda: plus_two.UP).losses)
-        assert torch.equal(before, torch.get_rng_state())
-    assert losses[0] == losses[1]
-
-
 def test_two_visitors_at_once_share_one_training(monkeypatch):
     plus_two = module("plus_two")
-    monkeypatch.setattr(plus_two, "STEPS", 20)
-    alone = plus_two.trained(1, 0.001, 0.1, 1.0, lambda: plus_two.UP).losses
-    together = module("said").once(
-        lambda: plus_two.trained(1, 0.001, 0.1, 1.0, lambda: plus_two.UP)
-    )
+    recipe = replace(RECIPES["as_printed"], steps=20)
+    monkeypatch.setitem(RECIPES, "as_printed", recipe)
+    alone = plus_two.trained("as_printed", 1).losses
+    together = module("said").once(lambda: plus_two.trained("as_printed", 1))
     with ThreadPoolExecutor(4) as pool:
         first, *others = pool.map(lambda _: together(), range(4))
     assert first.losses == alone

@@ -9,20 +9,21 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from model import AttentionTrace, attend, causal_mask
+from model.plus_two import BATCH, PRINTED, evenly_spaced
 from model.steps import layer_norm, residual, sinusoid
 
-from .plus_two import BATCH, UP, as_printed, mended, sequences
+from .plus_two import as_printed, mended
 from .said import drawing, fixed, largest, listed, tiny
 
 SCORES = torch.tensor([5.0, 95.0, 12.0]).double()  # it -> The, animal, street
-PRINTED = torch.tensor([0.01, 0.88, 0.03]).double()
+WEIGHTS = torch.tensor([0.01, 0.88, 0.03]).double()  # as printed
 UNTRAINED = 2000  # random heads
 
 
 def scores_to_88() -> dict[str, str]:
     """Softmax of the scores, also ÷ 8; and what each pair of printed weights would need."""
     pairs = [(1, 0), (1, 2), (2, 0)]
-    divisors = [(SCORES[i] - SCORES[j]) / math.log(PRINTED[i] / PRINTED[j]) for i, j in pairs]
+    divisors = [(SCORES[i] - SCORES[j]) / math.log(WEIGHTS[i] / WEIGHTS[j]) for i, j in pairs]
     return {
         "weights": listed(SCORES.softmax(-1), 4),
         "scaled": listed((SCORES / 8).softmax(-1), 5),
@@ -33,12 +34,12 @@ def scores_to_88() -> dict[str, str]:
 def plus_two_learns() -> dict[str, object]:
     """The recipe as printed, trained now; beside it the best constant answer."""
     found = as_printed()
-    target = UP + 2
+    target = PRINTED + 2
     return {
         "epochs": len(found.losses) - 1,
         "first": fixed(found.losses[0], 0),
         "loss": fixed(found.losses[-1], 0),
-        "answer": listed(found.forced(UP)[0], 1),
+        "answer": listed(found.forced(PRINTED)[0], 1),
         "constant": fixed((target - target.mean()).square().mean(), 0),
     }
 
@@ -46,10 +47,10 @@ def plus_two_learns() -> dict[str, object]:
 def plus_two_listens() -> dict[str, object]:
     """The same recipe asked about other sequences."""
     found = as_printed()
-    other, down = found.forced(UP + 1), found.forced(UP.flip(-1))
+    other, down = found.forced(PRINTED + 1), found.forced(PRINTED.flip(-1))
     return {
         "epochs": len(found.losses) - 1,
-        "up": listed(found.forced(UP)[0], 1),
+        "up": listed(found.forced(PRINTED)[0], 1),
         "other": listed(other[0], 1),
         "down": listed(down[0], 1),
     }
@@ -58,18 +59,18 @@ def plus_two_listens() -> dict[str, object]:
 def plus_two_alone() -> dict[str, object]:
     """The mended recipe with the right answers handed in, and left to itself."""
     found = mended()
-    src = sequences(500, drawing(2))
+    src = evenly_spaced(500, drawing(2))
 
     def error(answers: Tensor) -> str:
         return fixed((answers - src - 2).square().mean().sqrt(), 1)
 
     return {
-        "steps": len(found.losses) - 1,
+        "steps": len(found.losses),
         "batch": BATCH,
         "forced": error(found.forced(src)),
         "free": error(found.free(src)),
-        "example_forced": listed(found.forced(UP)[0], 1),
-        "example_free": listed(found.free(UP)[0], 1),
+        "example_forced": listed(found.forced(PRINTED)[0], 1),
+        "example_free": listed(found.free(PRINTED)[0], 1),
     }
 
 
