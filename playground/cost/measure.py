@@ -12,7 +12,7 @@ import torch
 from lessons.words import Words, same
 from model.measuring import LENGTHS, ROUTES, WINDOW, Measurement, measure, upcoming
 from playground.arithmetic import Explanation, cell, divide, over, total
-from playground.cost.parts import MIB, TO_MIB, names_of, product, thousands
+from playground.cost.parts import MIB, TO_MIB, TOKENS, names_of, product, thousands
 from playground.cost.state import CostState
 from playground.flow import Flow, Matrix
 from playground.turns import work
@@ -154,6 +154,3 @@ def tensors(route: str, T: int) -> list[tuple[int, ...]]:
     if route == "linear":  # q, k, v, φ(q), φ(k), output; Σ φ(k) vᵀ; Σ φ(k); a total for each query
         return [(6, T, HEAD_SIZE), (HEAD_SIZE, HEAD_SIZE), (HEAD_SIZE,), (T,)]
     return [(4, T, HEAD_SIZE)]  # q, k, v, output
-
-
-TOKENS = Words("{n} tokens", "토큰 {n}개")

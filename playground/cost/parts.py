@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+from lessons.words import Words
 from playground.arithmetic import Num
 from playground.html import Html, esc
 from playground.table_cells import HUES
 
 MIB = 2**20  # bytes
 TO_MIB = "÷ 2²⁰"
+TOKENS = Words("{n} tokens", "토큰 {n}개")
 
 
 def thousands(n: int) -> str:
@@ -24,6 +26,11 @@ def times(ratio: float) -> str:
     ('2.2', '4', '0.25', '16')
     """
     return f"{ratio:.3g}" if ratio < 1 else f"{round(ratio, 1):.10g}"
+
+
+def mebibytes(n_bytes: int) -> str:
+    """Bytes as MiB, with two decimals where they are needed."""
+    return f"{n_bytes / MIB:,.2f}".removesuffix(".00")
 
 
 def names_of(labels: list[str]) -> tuple[list[str], list[int]]:

@@ -14,6 +14,8 @@ from playground.arithmetic import Explanation, Num, add_up, cell, divide, over, 
 from playground.cost.parts import (
     MIB,
     TO_MIB,
+    TOKENS,
+    mebibytes,
     names_of,
     product,
     sentence,
@@ -22,6 +24,7 @@ from playground.cost.parts import (
     told_wrong,
 )
 from playground.cost.state import MODELS, CostState
+from playground.cost.sums import Why
 from playground.flow import Flow, Matrix
 from playground.html import Html, join
 
@@ -58,16 +61,6 @@ def score_matrices(state: CostState, lengths: list[int], rows: list[int]) -> lis
         scores.append([one, layer, layer * state.n_layer / GIB])
         cached.append([kv_cache_bytes(state.n_layer, state.n_embd, T, size) / MIB])
 
-    def why_scores(flow: Flow, m: Matrix, i: int, j: int) -> Explanation:
-        if j == 0:
-            parts, value = product(lengths[i], lengths[i], size)
-            return Explanation([*parts, TO_MIB], value / MIB)
-        left = cell(m, i, j - 1)
-        if j == 1:
-            return Explanation([Num(state.n_head), "×", left], state.n_head * left.value)
-        parts = [Num(state.n_layer), "×", left, "÷ 2¹⁰"]
-        return Explanation(parts, state.n_layer * left.value / GIB)
-
     def why_cache(flow: Flow, m: Matrix, i: int, j: int) -> Explanation:
         parts, value = product(2, state.n_layer, state.n_embd, lengths[i], size)
         return Explanation([*parts, TO_MIB], value / MIB)
@@ -87,7 +80,7 @@ def score_matrices(state: CostState, lengths: list[int], rows: list[int]) -> lis
             op=same(f"T × T × {size} B"),
             above=True,
             new_row=True,
-            why=why_scores,
+            why=why_scores(state, lengths),
         ),
         Matrix(
             "cache_bytes",
@@ -101,6 +94,22 @@ def score_matrices(state: CostState, lengths: list[int], rows: list[int]) -> lis
             why=why_cache,
         ),
     ]
+
+
+def why_scores(state: CostState, lengths: list[int]) -> Why:
+    """One head from its length; a layer from the head, all layers from the layer."""
+
+    def why(flow: Flow, m: Matrix, i: int, j: int) -> Explanation:
+        if j == 0:
+            parts, value = product(lengths[i], lengths[i], int(state.number))
+            return Explanation([*parts, TO_MIB], value / MIB)
+        left = cell(m, i, j - 1)
+        if j == 1:
+            return Explanation([Num(state.n_head), "×", left], state.n_head * left.value)
+        parts = [Num(state.n_layer), "×", left, "÷ 2¹⁰"]
+        return Explanation(parts, state.n_layer * left.value / GIB)
+
+    return why
 
 
 # The work of a block at two lengths
@@ -250,12 +259,6 @@ def wrong_heads(state: CostState, lang: str) -> Html:
     return Html("")
 
 
-def mebibytes(n_bytes: int) -> str:
-    """Bytes as MiB, with two decimals where they are needed."""
-    return f"{n_bytes / MIB:,.2f}".removesuffix(".00")
-
-
-TOKENS = Words("{n} tokens", "토큰 {n}개")
 ONE_HEAD = Words("one head, MiB", "헤드 하나(MiB)")
 ONE_LAYER = Words("one layer, MiB", "층 하나(MiB)")
 ALL_LAYERS = Words("all layers, GiB", "모든 층(GiB)")
