@@ -10,7 +10,7 @@ Representations" (b − a + c); Vaswani et al. 2017, section 3.5 (sinusoids).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -18,6 +18,8 @@ from torch import Tensor
 
 from model.errors import RangeError, RankError, SizeError, WidthError
 from model.steps import sinusoid
+
+PART = 8192  # rows at once: GPT-2's 50,257 in float64 would fill 300 MB
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,13 @@ def cosine(matrix: Tensor, vector: Tensor) -> Tensor:
     check_table(matrix)
     if vector.shape != matrix.shape[1:]:
         raise WidthError(q_width=vector.numel(), k_width=matrix.size(1))
-    matrix, vector = matrix.detach().double(), vector.detach().double()
-    lengths = matrix.norm(dim=-1) * vector.norm()  # |a| |b|
-    found = matrix @ vector / lengths  # a · b / (|a| |b|)
-    return torch.where(lengths > 0, found, 0.0)
+    vector = vector.detach().double()
+    found = []
+    for rows in matrix.detach().split(PART):
+        rows = rows.double()
+        both = lengths(rows) * vector.norm()  # |a| |b|
+        found.append(torch.where(both > 0, rows @ vector / both, 0.0))  # a · b / (|a| |b|)
+    return torch.cat(found)
 
 
 def nearest(
@@ -63,6 +68,32 @@ def nearest(
     order = cosines.argsort(descending=True, stable=True).tolist()
     best = [index for index in order if index not in out][:k]
     return [Neighbour(index, cosines[index].item()) for index in best]
+
+
+@dataclass(frozen=True)
+class Usual:
+    """How near rows of a table usually are to a vector: without it no cosine says much."""
+
+    mean: float
+    high: float  # only 1 in 100 is nearer
+
+
+def usual(matrix: Tensor, vector: Tensor, *, exclude: Iterable[int] = ()) -> Usual:
+    """The cosines of all rows of `(V, C)` but `exclude` with a vector `(C,)`, in two numbers."""
+    keep = torch.ones(len(matrix), dtype=torch.bool)
+    keep[list(exclude)] = False
+    found = cosine(matrix, vector)[keep]
+    return Usual(found.mean().item(), found.quantile(0.99).item())
+
+
+def lengths(matrix: Tensor) -> Tensor:
+    """The length of each row: `(V, C)` -> `(V,)`."""
+    return matrix.detach().double().norm(dim=-1)  # |a| = √ Σ aᵢ²
+
+
+def middle(matrix: Tensor, indices: Sequence[int]) -> Tensor:
+    """The mean of some rows of `(V, C)`: `(C,)`. What stands for a word of several tokens."""
+    return matrix.detach()[list(indices)].double().mean(dim=0)  # Σ rows / n
 
 
 def analogy(matrix: Tensor, a: int, b: int, c: int) -> Tensor:
@@ -109,8 +140,8 @@ def cosines(table: Tensor) -> Tensor:
     A position of zeros points nowhere: 0 with all.
     """
     products = dots(table)
-    lengths = products.diagonal().sqrt()  # |p| = √(p · p)
-    both = lengths.unsqueeze(1) * lengths  # (T, 1) * (T,) -> (T, T)
+    length = products.diagonal().sqrt()  # |p| = √(p · p)
+    both = length.unsqueeze(1) * length  # (T, 1) * (T,) -> (T, T)
     return torch.where(both > 0, products / both, 0.0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 
 import pytest
 import torch
@@ -15,8 +16,11 @@ from model.embeddings import (
     cosine,
     cosines,
     dots,
+    lengths,
+    middle,
     nearest,
     position_table,
+    usual,
 )
 from model.errors import RangeError, RankError, SizeError, WidthError
 
@@ -84,6 +88,25 @@ def test_a_trained_tables_neighbours_are_torchs():
     assert [n.index for n in found] == theirs.indices.tolist()
     assert found[0].index == token
     assert [n.cosine for n in found] == pytest.approx(theirs.values.tolist())
+
+
+def test_what_is_usual_is_that_of_a_loop():
+    matrix = table(200, 5, 6)
+    found = usual(matrix, matrix[3], exclude=[3, 4])
+    cosines = [
+        plain_cosine(row, matrix[3].tolist())
+        for i, row in enumerate(matrix.tolist())
+        if i not in (3, 4)
+    ]
+    assert found.mean == pytest.approx(math.fsum(cosines) / 198)
+    assert found.high == pytest.approx(statistics.quantiles(cosines, n=100, method="inclusive")[-1])
+
+
+def test_lengths_and_middles_by_hand():
+    rows = torch.tensor([[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]])
+    assert lengths(rows).tolist() == pytest.approx([5, 0, 5**0.5])
+    assert middle(rows, [0, 2]).tolist() == [2, 3]
+    assert middle(rows, [2]).tolist() == [1, 2]
 
 
 # Arithmetic

@@ -163,13 +163,13 @@ def test_every_mistake_of_a_tab_has_its_words():
 
 
 def allowed(path: Path, stack: list[ast.AST]) -> bool:
-    """Whether a literal may hold Hangul here: Words, `ko`, a token or prompt of a preset, a *_ko blank."""
+    """Whether a literal may hold Hangul here: Words, `ko`, a token, word or prompt of a preset, a *_ko blank."""
     for node in stack:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Words":
             return True
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "ko":
             return True
-        if isinstance(node, ast.keyword) and (node.arg or "").endswith(("tokens", "_ko", "prompt")):
+        if isinstance(node, ast.keyword) and (node.arg or "").endswith(("tokens", "_ko", "prompt", "word")):
             return True
         if path.name == "app.py" and isinstance(node, ast.keyword) and node.arg == "title":
             return True  # one page title in both
