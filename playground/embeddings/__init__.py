@@ -2,6 +2,6 @@
 
 state.py says what a person has set, words.py which tokens a typed word is, sums.py how
 dot products and lengths are written out; then a file for each part of the tab: positions.py,
-neighbours.py (with arithmetic on vectors) and sum.py. The words and examples of the tab are
+neighbours.py (with arithmetic on words) and added.py. The words and examples of the tab are
 in playground/tabs/positions.py.
 """

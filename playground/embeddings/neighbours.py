@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from lessons.words import Words, same
-from model.embeddings import Neighbour, Usual, analogy, nearest, usual
+from model.embeddings import Neighbour, Usual, analogy, middle, nearest, usual
 from model.errors import PlaygroundError
 from playground.arithmetic import Explanation, Num, cell
 from playground.embeddings.state import SHOWN, EmbeddingsState
 from playground.embeddings.sums import Vector, compared, mean, numbered
-from playground.embeddings.words import Reading, middle, name_of, read, told, typeable, wte
+from playground.embeddings.words import Reading, name_of, read, told, typeable, wte
 from playground.flow import Flow, Matrix
 from playground.gpt.parts import do
 from playground.html import Html, esc, number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lessons.words import Words
 from model.errors import PlaygroundError
-from playground.embeddings import neighbours, positions, sum
+from playground.embeddings import added, neighbours, positions
 from playground.embeddings.state import FIELDS, EmbeddingsState, is_learned, section_of, settle
 from playground.embeddings.words import look
 from playground.flow import Flow
@@ -23,13 +23,13 @@ FLOWS = {
     "positions": positions.flow,
     "neighbours": neighbours.flow,
     "arithmetic": neighbours.arithmetic_flow,
-    "sum": sum.flow,
+    "sum": added.flow,
 }
 TOPS = {
     "positions": positions.top,
     "neighbours": neighbours.top,
     "arithmetic": neighbours.arithmetic_top,
-    "sum": sum.top,
+    "sum": added.top,
 }
 
 

@@ -169,7 +169,9 @@ def allowed(path: Path, stack: list[ast.AST]) -> bool:
             return True
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "ko":
             return True
-        if isinstance(node, ast.keyword) and (node.arg or "").endswith(("tokens", "_ko", "prompt", "word")):
+        if isinstance(node, ast.keyword) and (node.arg or "").endswith(
+            ("tokens", "_ko", "prompt", "word")
+        ):
             return True
         if path.name == "app.py" and isinstance(node, ast.keyword) and node.arg == "title":
             return True  # one page title in both
