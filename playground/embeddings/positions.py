@@ -25,8 +25,13 @@ ALIKE = 1e-9  # dot products closer than that are the same number but for roundi
 def table_of(state: EmbeddingsState) -> Tensor:
     """The positions that are looked at, `(T, C)` in float64."""
     if state.table == "sinusoidal":
-        return position_table(places(state), state.width)
+        return sinusoids(state.width)
     return wpe(state.model)[: places(state)].double()
+
+
+@lru_cache(maxsize=32)
+def sinusoids(width: int) -> Tensor:
+    return position_table(POSITIONS, width)
 
 
 @lru_cache(maxsize=32)
