@@ -6,11 +6,11 @@ whose queries come from the target and whose keys and values come from the memor
 The decoder's self-attention is causal, its cross-attention is not: the source is
 given, nothing in it is to be guessed.
 
-Left out: what turns words or numbers into vectors and back (plus_two.py does it
-for numbers), and a KV cache.
+Left out: what turns words or numbers into vectors and back, and their positions
+(plus_two.py does it for numbers), and a KV cache.
 
 Axes: B batch, S tokens of the source, T tokens of the target, C = n_embd, H = hidden.
-Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3.1 to 3.3, 3.5.
+Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3.1 to 3.3.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from model import errors
 from model.attention import draw_keep
 from model.block import Block, BlockTrace
 from model.multihead import MultiHeadAttention, MultiHeadTrace
-from model.steps import sinusoid
 
 
 @dataclass(frozen=True)
@@ -57,20 +56,6 @@ class EncoderDecoderTrace:
     memory: Tensor  # (B, S, C): the encoder's output
     decoder: tuple[DecoderBlockTrace, ...]
     output: Tensor  # (B, T, C): the decoder's
-
-
-def positions(T: int, C: int) -> Tensor:
-    """The table of sinusoidal positions, `(T, C)` in float64: row `pos` belongs to token `pos`.
-
-    Raises `SizeError` for a size below 1. Source: Vaswani et al. 2017, section 3.5.
-
-    >>> positions(2, 2).tolist()[0]
-    [0.0, 1.0]
-    """
-    for name, size in (("T", T), ("C", C)):
-        if size < 1:
-            raise errors.SizeError(name=name, found=size)
-    return torch.stack([sinusoid(position, C) for position in range(T)])
 
 
 class DrawnDropout(nn.Module):

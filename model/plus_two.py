@@ -26,7 +26,8 @@ from torch import Tensor, nn
 from model import errors
 from model.attention import check_finite
 from model.block import check_choice
-from model.encoder_decoder import EncoderDecoder, EncoderDecoderTrace, positions
+from model.embeddings import position_table
+from model.encoder_decoder import EncoderDecoder, EncoderDecoderTrace
 from model.multihead import MultiHeadAttention
 
 N_EMBD, N_HEAD, N_LAYER, HIDDEN = 16, 2, 2, 32
@@ -51,7 +52,7 @@ class NumberTranslator(nn.Module):
             )
             self.head = nn.Linear(N_EMBD, 1)
         self.to_empty(device="cpu")
-        self.register_buffer("positions", positions(LENGTH, N_EMBD).float())
+        self.register_buffer("positions", position_table(LENGTH, N_EMBD), persistent=False)
         self.draw(generator)
 
     @torch.no_grad()
@@ -77,7 +78,7 @@ class NumberTranslator(nn.Module):
     ) -> Tensor:
         """src `(B, T)`, tgt `(B, n)` with n up to T -> an answer for each of the n, `(B, n)`."""
         src, tgt = (
-            self.embed(x[..., None]) * math.sqrt(N_EMBD) + self.positions[: x.size(1)]
+            self.embed(x[..., None]) * math.sqrt(N_EMBD) + self.positions[: x.size(1)].to(x.dtype)
             for x in (src, tgt)
         )  # (B, T) -> (B, T, C)
         return self.head(self.stacks(src, tgt, trace=trace))[..., 0]  # (B, n, C) -> (B, n)
@@ -120,6 +121,16 @@ def with_answers(src: Tensor) -> tuple[Tensor, Tensor]:
     """
     target = src + ADDED
     return F.pad(target[:, :-1], (1, 0)), target
+
+
+def off(answers: Tensor, src: Tensor) -> float:
+    """How far answers `(B, T)` are from src + 2, in the numbers' units: root of the mean square."""
+    return (answers - src - ADDED).square().mean().sqrt().item()  # √ mean (answer − right)²
+
+
+def constant_loss() -> float:
+    """What the best single number for all five places costs in the document's recipe: 200."""
+    return PRINTED.var(correction=0).item()  # mean (x − mean)²
 
 
 @dataclass(frozen=True)
@@ -192,7 +203,7 @@ class PlusTwoRun:
     ) -> Tensor:
         """src `(B, T)` and what the decoder reads, tgt `(B, n)` -> `(B, n)`, without dropout.
 
-        Handed a `trace`, it records every step. Raises `RankError`, `RangeError`,
+        Their dtype is that of the weights: float32, or float64 after `model.double()`. Handed a `trace`, it records every step. Raises `RankError`, `RangeError`,
         `NotFiniteError`.
         """
         check_numbers("src", src, LENGTH, LENGTH)
@@ -208,7 +219,7 @@ class PlusTwoRun:
     def free(self, src: Tensor) -> Tensor:
         """Free running: each answer is given the model's own before it. `(B, T)` -> `(B, T)`."""
         check_numbers("src", src, LENGTH, LENGTH)
-        tgt = torch.zeros(len(src), 1)
+        tgt = src.new_zeros(len(src), 1)
         for _ in range(LENGTH):
             tgt = torch.cat([tgt, self.answers(src, tgt)[:, -1:]], dim=1)
         return tgt[:, 1:]

@@ -13,9 +13,8 @@ from model.encoder_decoder import (
     DrawnDropout,
     EncoderDecoder,
     EncoderDecoderTrace,
-    positions,
 )
-from model.errors import ChoiceError, DropoutError, HeadsError, SizeError
+from model.errors import ChoiceError, DropoutError, HeadsError
 
 B, S, T, C, HEADS = 2, 6, 4, 12, 3
 PARTS = {  # PyTorch's names -> ours, within a layer
@@ -197,24 +196,6 @@ def test_dropout_falls_on_both_stacks(exact):
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_positions_are_those_of_the_paper():
-    """Document 3's own lines: sines in even columns, cosines in odd ones."""
-    T, C = 50, 16
-    position = torch.arange(T, dtype=torch.float64).unsqueeze(1)
-    slower = torch.exp(torch.arange(0, C, 2).double() * (-torch.tensor(10000.0).double().log() / C))
-    table = torch.zeros(T, C, dtype=torch.float64)
-    table[:, 0::2], table[:, 1::2] = (position * slower).sin(), (position * slower).cos()
-    torch.testing.assert_close(positions(T, C), table, atol=1e-12, rtol=0)
-
-
-@pytest.mark.parametrize("distance", [0, 1, 7])
-def test_the_dot_product_of_two_positions_depends_on_their_distance_alone(distance):
-    table = positions(40, 16)
-    dots = (table[: 40 - distance] * table[distance:]).sum(-1)
-    torch.testing.assert_close(dots, dots[:1].expand_as(dots), atol=1e-12, rtol=0)
-    assert dots[0].item() == pytest.approx(8) if distance == 0 else dots[0] < 8  # C / 2 with itself
-
-
 @pytest.mark.parametrize(
     ("make", "error", "named"),
     [
@@ -222,8 +203,6 @@ def test_the_dot_product_of_two_positions_depends_on_their_distance_alone(distan
         (lambda: DecoderBlock(12, 3, norm="before"), ChoiceError, "before"),
         (lambda: EncoderDecoder(12, 3, 1, activation="tanh"), ChoiceError, "tanh"),
         (lambda: EncoderDecoder(12, 3, 1, dropout=1.0), DropoutError, r"1\.0"),
-        (lambda: positions(0, 4), SizeError, "T is 0"),
-        (lambda: positions(4, 0), SizeError, "C is 0"),
     ],
 )
 def test_what_cannot_be_built_is_refused(make, error, named):
