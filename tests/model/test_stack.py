@@ -200,6 +200,14 @@ def outcomes(wiring, **options):
     return found
 
 
+@pytest.mark.parametrize("n_layer", [1, 6, 12])
+@pytest.mark.parametrize("wiring", ["pre", "post", "none"])
+def test_with_a_residual_the_gradient_at_the_bottom_keeps_its_size(wiring, n_layer):
+    for seed in range(10):
+        gradients = climb(stacked(n_layer, 64, 4, seed, wiring=wiring)).gradients
+        assert 0.5 < size(gradients)[0] < 3
+
+
 def test_bricks_as_in_gpt_2_keep_stream_and_gradient_in_size():
     for grown, gradient, alike in outcomes("pre"):
         assert 1.2 < grown < 2
@@ -218,9 +226,13 @@ def test_without_residual_all_tokens_become_alike_and_less_gradient_arrives():
 
 
 def test_without_residual_and_norm_no_gradient_arrives():
+    """Each block lets through less than a tenth."""
     for _, gradient, alike in outcomes("neither"):
         assert gradient < 1e-13
         assert alike > 0.999
+    for seed in range(10):
+        found = size(climb(stacked(4, 64, 4, seed, wiring="neither")).gradients)
+        assert (found[:-1] < found[1:] / 10).all()
 
 
 def test_without_norm_fresh_weights_do_little_and_weights_twice_as_large_explode():
@@ -242,6 +254,7 @@ def test_post_norm_holds_the_length_and_lets_more_of_the_tokens_differences_go()
             outcomes("pre", gain=gain), post, strict=True
         ):
             assert alike > max(least, apart)
+            assert apart < 0.8
             assert with_post < with_pre
     for seed in range(10):
         after = climb(stacked(12, 64, 4, seed, wiring="post", gain=2.0)).streams[1:]
