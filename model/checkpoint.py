@@ -31,6 +31,7 @@ from model.tokenizer import Tokenizer, gpt2_tokenizer, load_ranks, save_ranks
 
 SHIPPED = Path(__file__).parent / "checkpoints"
 NAMES = ("shakespeare", "shakespeare-64", "korean")
+LATER = {"causal": True, "positions": True}  # settings that older files do not have
 GPT2_SETTINGS = {  # another value means another computation, and so other logits
     "model_type": "gpt2",
     "activation_function": "gelu_new",
@@ -93,7 +94,7 @@ def load_checkpoint(name_or_folder: str | Path) -> Checkpoint:
         return Checkpoint(gpt, tokenizer, {"name": folder.name})
     known = {field.name for field in fields(GPTConfig)}
     try:
-        config = GPTConfig(**{name: found[name] for name in known})
+        config = GPTConfig(**{name: (LATER | found)[name] for name in known})
     except (KeyError, TypeError, ValueError) as error:
         raise errors.CheckpointFileError(folder=folder, file=CONFIG, reason=error) from error
     gpt = with_weights(config, read_weights(folder), folder)

@@ -23,8 +23,13 @@
     ├── TooLongError      more tokens than block_size
     ├── ChoiceError       a name that is none of the choices
     ├── ShortTextError    a text shorter than one window
+    ├── CacheMaskError    a KV cache where there is no causal mask
+    ├── TextLengthError   a text too short or too long to be learned live
+    ├── AlphabetError     a text of too many different characters
+    ├── CharacterError    a character that a task does not have
     ├── ShareError        a batch that does not divide among the processes
     ├── DivergedError     a training loss that is no longer a number
+    │   └── LiveDivergedError       the same where the learning rate stays one
     ├── StateError        a training folder that does not fit the model
     ├── CorpusError       a corpus that is not what its sum says, or cannot be had
     ├── TextFileError     a text file of one's own that cannot be read
@@ -177,6 +182,26 @@ class ShortTextError(PlaygroundError):
     ko = "글의 토큰은 {found}개입니다. 학습 창 하나에 적어도 {needed}개가 필요합니다."
 
 
+class CacheMaskError(PlaygroundError):
+    en = "A KV cache of {length} tokens cannot take {more} more without the causal mask: they would change the outputs of all before them."
+    ko = "코잘 마스크가 없으면 토큰 {length}개가 든 KV 캐시에 {more}개를 더 넣을 수 없습니다. 새 토큰이 앞에 있는 모든 토큰의 출력을 바꾸기 때문입니다."
+
+
+class TextLengthError(PlaygroundError):
+    en = "The text has {found} characters; {least} to {most} can be learned."
+    ko = "글은 {found}자입니다. {least}자부터 {most}자까지 학습할 수 있습니다."
+
+
+class AlphabetError(PlaygroundError):
+    en = "The text uses {found} different characters; at most {most} are learned."
+    ko = "글에 서로 다른 글자가 {found}개 있습니다. 최대 {most}개까지 학습할 수 있습니다."
+
+
+class CharacterError(PlaygroundError):
+    en = "“{found}” is not a character of this task; its {count} are “{alphabet}”."
+    ko = "‘{found}’은(는) 이 과제에 없는 글자입니다. 쓸 수 있는 글자 {count}개는 ‘{alphabet}’입니다."
+
+
 class ShareError(PlaygroundError):
     en = "A batch of {batch} cannot be shared among {count} processes; use a multiple of {count}."
     ko = "배치 {batch}개를 프로세스 {count}개에 똑같이 나눌 수 없습니다. {count}의 배수로 쓰십시오."
@@ -185,6 +210,11 @@ class ShareError(PlaygroundError):
 class DivergedError(PlaygroundError):
     en = "The loss became {loss} at step {step}; the learning rate ({rate:.2g} of its peak) is too high."
     ko = "{step}번째 단계에서 손실이 {loss}이(가) 되었습니다. 학습률(최고값의 {rate:.2g}배)이 너무 높습니다."
+
+
+class LiveDivergedError(DivergedError):
+    en = "The loss or its gradient became {loss} at step {step}; the learning rate {rate:g} is too high. The weights are still those before this step."
+    ko = "{step}번째 단계에서 손실이나 그 기울기가 {loss}이(가) 되었습니다. 학습률 {rate:g}은(는) 너무 높습니다. 가중치는 이 단계 앞의 값 그대로입니다."
 
 
 class StateError(PlaygroundError):

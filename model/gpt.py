@@ -9,7 +9,9 @@ Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learner
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from operator import index
 
 import torch
@@ -24,7 +26,9 @@ from model.cache import KVCache
 class GPTConfig:
     """The sizes of a GPT. The defaults are GPT-2's; the notes' own are 4 layers, 4 heads, 64 wide.
 
-    Raises `SizeError` for a size below 1, `TypeError` for one that is no whole number,
+    Two switches are there for experiments: without `causal` every token sees all, also the
+    future; without `positions` wpe is all zero and stays so. Raises `SizeError` for a size
+    below 1, `TypeError` for one that is no whole number or a switch that is no bool,
     `HeadsError` where n_head does not divide n_embd, `DropoutError` for a rate outside [0, 1).
     """
 
@@ -35,6 +39,8 @@ class GPTConfig:
     n_embd: int = 768
     dropout: float = 0.0
     bias: bool = True
+    causal: bool = True
+    positions: bool = True
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
@@ -44,6 +50,9 @@ class GPTConfig:
             raise errors.HeadsError(width=self.n_embd, n_head=self.n_head)
         if not 0 <= self.dropout < 1:
             raise errors.DropoutError(dropout=self.dropout)
+        for name in ("causal", "positions"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"{name} is {getattr(self, name)!r}; it must be True or False.")
 
 
 @dataclass(frozen=True)
@@ -57,24 +66,37 @@ class ModelTrace:
 
 
 class GPT(nn.Module):
-    """`GPT(config)(idx)` -> logits `(B, T, V)`, always."""
+    """`GPT(config)(idx)` -> logits `(B, T, V)`, always.
 
-    def __init__(self, config: GPTConfig) -> None:
+    Its first weights are normal with deviation `std`, GPT-2's 0.02 unless told otherwise; drawn
+    from `generator`, where there is one, and then the global one is not touched.
+    """
+
+    def __init__(
+        self, config: GPTConfig, generator: torch.Generator | None = None, *, std: float = 0.02
+    ) -> None:
         super().__init__()
         c = self.config = config
-        self.wte = nn.Embedding(c.vocab_size, c.n_embd)
-        self.wpe = nn.Embedding(c.block_size, c.n_embd)
-        self.drop = nn.Dropout(c.dropout)
-        self.blocks = nn.ModuleList(
-            Block(c.n_embd, c.n_head, bias=c.bias, dropout=c.dropout) for _ in range(c.n_layer)
-        )
-        self.ln_f = nn.LayerNorm(c.n_embd, bias=c.bias)
-        self.lm_head = nn.Linear(c.n_embd, c.vocab_size, bias=False)
+        # PyTorch's modules draw weights of their own; on "meta" they only note their shapes
+        with nullcontext() if generator is None else torch.device("meta"):
+            self.wte = nn.Embedding(c.vocab_size, c.n_embd)
+            self.wpe = nn.Embedding(c.block_size, c.n_embd)
+            self.drop = nn.Dropout(c.dropout)
+            self.blocks = nn.ModuleList(
+                Block(c.n_embd, c.n_head, bias=c.bias, dropout=c.dropout) for _ in range(c.n_layer)
+            )
+            self.ln_f = nn.LayerNorm(c.n_embd, bias=c.bias)
+            self.lm_head = nn.Linear(c.n_embd, c.vocab_size, bias=False)
+        if generator is not None:
+            self.to_empty(device=generator.device)
         self.lm_head.weight = self.wte.weight
-        self.apply(initialise)
+        self.apply(partial(initialise, std=std, generator=generator))
         for block in self.blocks:  # what adds to the stream begins smaller, the more of it there is
             for adds in (block.attn.c_proj, block.mlp.c_proj):
-                nn.init.normal_(adds.weight, std=0.02 / (2 * c.n_layer) ** 0.5)
+                deviation = std / (2 * c.n_layer) ** 0.5
+                nn.init.normal_(adds.weight, std=deviation, generator=generator)
+        if not c.positions:
+            nn.init.zeros_(self.wpe.weight).requires_grad_(False)
 
     def forward(
         self,
@@ -91,10 +113,12 @@ class GPT(nn.Module):
         `keep_heads` `(n_layer, B or 1, n_head)` and `keep_blocks` `(n_layer, B or 1)` hold
         1, or 0 for a head or a block that adds nothing to the stream. Handed a `trace`,
         it records every step of every block into it. Raises `TooLongError` beyond
-        block_size.
+        block_size, `CacheMaskError` for a cache without the causal mask.
         """
         T = idx.size(-1)
         past = cache[0].length if cache else 0
+        if cache and not self.config.causal:
+            raise errors.CacheMaskError(length=past, more=T)
         if past + T > self.config.block_size:
             raise errors.TooLongError(length=past + T, block_size=self.config.block_size)
         embedded = self.wte(idx) + self.wpe.weight[past : past + T]  # (B, T, C) + (T, C)
@@ -102,7 +126,13 @@ class GPT(nn.Module):
         blocks: list[BlockTrace] | None = None if trace is None else []
         for n, block in enumerate(self.blocks):
             heads = None if keep_heads is None else keep_heads[n]
-            after = block(x, cache=cache[n] if cache else None, keep_heads=heads, trace=blocks)
+            after = block(
+                x,
+                causal=self.config.causal,
+                cache=cache[n] if cache else None,
+                keep_heads=heads,
+                trace=blocks,
+            )
             x = after if keep_blocks is None else x + (after - x) * keep_blocks[n, :, None, None]
         normed = self.ln_f(x)
         logits = self.lm_head(normed)  # (B, T, C) -> (B, T, V)
@@ -117,15 +147,22 @@ class GPT(nn.Module):
     @property
     def n_parameters(self) -> int:
         """Numbers that training can change; `lm_head` shares those of `wte`."""
-        return sum(p.numel() for p in self.parameters())
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)
 
 
-def initialise(module: nn.Module) -> None:
-    """GPT-2's start: weights normal with deviation 0.02, biases 0. Source: Radford et al. 2019."""
+def initialise(
+    module: nn.Module, *, std: float = 0.02, generator: torch.Generator | None = None
+) -> None:
+    """GPT-2's start: weights normal with deviation `std`, biases 0, LayerNorms 1.
+
+    Source: Radford et al. 2019.
+    """
     if isinstance(module, nn.Linear | nn.Embedding):
-        nn.init.normal_(module.weight, std=0.02)
+        nn.init.normal_(module.weight, std=std, generator=generator)
     if isinstance(module, nn.Linear) and module.bias is not None:
         nn.init.zeros_(module.bias)
+    if isinstance(module, nn.LayerNorm):
+        module.reset_parameters()
 
 
 def next_token_loss(logits: Tensor, targets: Tensor) -> Tensor:

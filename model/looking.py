@@ -116,9 +116,9 @@ def each_head_left_out(gpt: GPT, ids: list[int]) -> Tensor:
     found = []
     for layer, whole in enumerate(trace_of(gpt, ids).blocks):
         x = whole.resid_pre.expand(nh, -1, -1)  # (1, T, C) -> (nh, T, C)
-        x = gpt.blocks[layer](x, keep_heads=1 - torch.eye(nh))
+        x = gpt.blocks[layer](x, causal=gpt.config.causal, keep_heads=1 - torch.eye(nh))
         for block in gpt.blocks[layer + 1 :]:
-            x = block(x)
+            x = block(x, causal=gpt.config.causal)
         found.append(gpt.lm_head(gpt.ln_f(x[:, -1])))  # (nh, C) -> (nh, V)
     return torch.stack(found)
 

@@ -135,7 +135,8 @@ def generate(
 ) -> Iterator[GenerationStep]:
     """Write on from idx `(T,)` or `(1, T)`: exactly `max_new_tokens` steps, one token each.
 
-    The same `generator` seed gives the same tokens. To stop, ask for no more steps.
+    The same `generator` seed gives the same tokens. To stop, ask for no more steps. Without
+    the causal mask no cache is used: a new token changes what all before it see.
     Raises `RangeError`, and `PromptError` for an idx of another shape, empty, or with
     an id outside the vocabulary.
     """
@@ -154,6 +155,7 @@ def steps(
 ) -> Iterator[GenerationStep]:
     """The loop of `generate`; `ids` is what the window holds."""
     decoder, again = Decoder(gpt), True
+    use_cache = use_cache and gpt.config.causal
     for _ in range(max_new_tokens):
         if len(ids) > gpt.config.block_size:
             ids, again = ids[-max(1, gpt.config.block_size // 2) :], True  # the rule above
