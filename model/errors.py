@@ -199,7 +199,9 @@ class AlphabetError(PlaygroundError):
 
 class CharacterError(PlaygroundError):
     en = "“{found}” is not a character of this task; its {count} are “{alphabet}”."
-    ko = "‘{found}’은(는) 이 과제에 없는 글자입니다. 쓸 수 있는 글자 {count}개는 ‘{alphabet}’입니다."
+    ko = (
+        "‘{found}’은(는) 이 과제에 없는 글자입니다. 쓸 수 있는 글자 {count}개는 ‘{alphabet}’입니다."
+    )
 
 
 class ShareError(PlaygroundError):
