@@ -192,11 +192,13 @@ def ends(axis: Axis, values: list[float]) -> tuple[float, float]:
 
 
 def ticks(axis: Axis, low: float, high: float) -> list[float]:
-    """Round numbers between the ends: powers of two, or steps of 1, 2 or 5."""
+    """Round numbers between the ends: steps of 1, 2 or 5; powers of two, or of ten over a long way."""
     if axis.log:
-        first, last = math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9)
+        base = 2.0 if high < low * 2**20 else 10.0
+        first = math.ceil(math.log(low, base) - 1e-9)
+        last = math.floor(math.log(high, base) + 1e-9)
         every = max(1, math.ceil((last - first) / 6))
-        return [2.0**n for n in range(first, last + 1, every)]
+        return [base**n for n in range(first, last + 1, every)]
     rough = (high - low) / 5
     size = 10 ** math.floor(math.log10(rough))
     step = next(size * m for m in (1, 2, 5, 10) if size * m >= rough * 0.999)

@@ -102,6 +102,7 @@ def test_names_are_text_and_never_html():
         (Axis("x"), 0.0, 2.4, [0, 0.5, 1.0, 1.5, 2.0]),
         (Axis("x"), -1, 1, [-1, -0.5, 0, 0.5, 1]),
         (Axis("x", log=True), 64, 4096, [64, 128, 256, 512, 1024, 2048, 4096]),
+        (Axis("x", log=True), 3e-9, 1.0, [1e-8, 1e-6, 1e-4, 1e-2, 1]),
     ],
 )
 def test_the_axes_have_round_numbers(axis, low, high, expected):
