@@ -45,7 +45,7 @@ def head(sheet: Sheet, h: int, reads: str) -> list[Matrix]:
     t = run.found.trace
     heads, tokens, hs = t.attn.heads, list(range(len(run.names))), attn.n_embd // attn.n_head
     own = {"head": h, "of_head": True, "note": same(HEAD(sheet.lang, n=h + 1))}
-    made = []
+    made, read = [], "x" if reads == "vectors" else reads
     for n, name in enumerate("qkv"):
         rows = run.rows if name == "q" else tokens
         source = reads if rows == run.rows else None  # else its row is not on the page
@@ -59,7 +59,7 @@ def head(sheet: Sheet, h: int, reads: str) -> list[Matrix]:
                 symbol=name.upper(),
                 rows=rows,
                 why=why.linear(source, t.normed_1[0, rows], attn.c_attn, first),
-                line=f"{name} = split_heads(attn.c_attn({reads}).chunk(3, dim=-1)[{n}], {attn.n_head})",
+                line=f"{name} = split_heads(attn.c_attn({read}).chunk(3, dim=-1)[{n}], {attn.n_head})",
                 shown=sheet.state.inside,
             )
         )
@@ -67,7 +67,8 @@ def head(sheet: Sheet, h: int, reads: str) -> list[Matrix]:
     masked, weights = heads.masked[0, h][run.rows], heads.weights[0, h][run.rows]
     made.append(Matrix("masked", "masked", masked, **scores, shown=False))
     causal = run.halves is None and sheet.state.causal
-    line = f"weights = (q @ k.mT / {hs} ** 0.5{MASK if sheet.state.causal else ''}).softmax(dim=-1)"
+    mask = MASK if sheet.state.causal or run.halves else ""
+    line = f"weights = (q @ k.mT / {hs} ** 0.5){mask}.softmax(dim=-1)"
     return [
         *made,
         Matrix("weights", "weights", weights, **scores, kind="weight", causal=causal, line=line),
@@ -75,7 +76,7 @@ def head(sheet: Sheet, h: int, reads: str) -> list[Matrix]:
 
 
 HEAD = Words("head {n}", "헤드 {n}")
-MASK = ", masked"
+MASK = ".masked_fill(~mask, -torch.inf)"
 
 
 def in_order(heads: list[Matrix], inside: bool) -> list[Matrix]:

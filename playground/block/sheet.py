@@ -39,6 +39,11 @@ class Sheet:
         return Matrix(name=name, values=whole[:, :most], **(found | more))
 
 
+def code(name: str) -> str:
+    """What a matrix is called in a line of code, and after a plus sign."""
+    return "x" if name == "vectors" else name
+
+
 FIRST = Words("the first {n} of {D}", "{D}개 중 앞 {n}개")
 
 
@@ -94,7 +99,7 @@ def normalised(
     (of, stream), (name, out) = source, made
     x, y = sheet.run.row(stream), sheet.run.row(out)
     before = replace(
-        statistics(sheet, f"before_{n}", of, x, BEFORE), op=Words("measured", "재기"), new_row=True
+        statistics(sheet, f"before_{n}", of, x, BEFORE), op=Words("measured", "측정"), new_row=True
     )
     normed = sheet.table(
         name,
@@ -114,7 +119,10 @@ def statistics(sheet: Sheet, name: str, of: str, x: Tensor, when: Words) -> Matr
         headers=[Words("mean", "평균"), Words("variance", "분산")],
         note=when,
         why=why.mean_and_variance(of, x),
-        column_lines=(f"mean = {of}.mean(dim=-1)", f"variance = {of}.var(dim=-1, correction=0)"),
+        column_lines=(
+            f"mean = {code(of)}.mean(dim=-1)",
+            f"variance = {code(of)}.var(dim=-1, correction=0)",
+        ),
     )
 
 
@@ -132,10 +140,12 @@ def summed(sheet: Sheet, n: int, name: str, source: tuple[str, Tensor], total: T
     return sheet.table(
         name,
         sheet.run.row(total),
-        op=same(f"+ {source[0]}") if len(terms) == 2 else Words("nothing added", "더하지 않음"),
+        op=same(f"+ {code(source[0])}")
+        if len(terms) == 2
+        else Words("nothing added", "더하지 않음"),
         op_note=Words("residual", "잔차 연결") if len(terms) == 2 else None,
         why=why.added(*terms),
-        line=f"{name} = {' + '.join(term for term, _ in terms)}",
+        line=f"{name} = {' + '.join(code(term) for term, _ in terms)}",
     )
 
 
@@ -155,7 +165,7 @@ def norms(sheet: Sheet) -> Matrix:
         ],
         op=Words("length", "길이"),
         why=why.lengths(rows),
-        column_lines=tuple(f"{name}.norm(dim=-1)" for name, _ in rows),
+        column_lines=tuple(f"{code(name)}.norm(dim=-1)" for name, _ in rows),
     )
 
 

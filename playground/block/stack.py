@@ -19,14 +19,14 @@ from playground.flow import Flow, Matrix
 from playground.form.chart import Axis, Line, chart
 from playground.html import Html, esc
 
-NAMES = {
+CALLED = {
     "pre": Words("pre-norm", "앞 정규화"),
     "post": Words("post-norm", "뒤 정규화"),
     "none": Words("no LayerNorm", "정규화 없음"),
     "no_residual": Words("no residual", "잔차 없음"),
     "neither": Words("neither", "둘 다 없음"),
 }
-assert set(NAMES) == set(WIRINGS)
+assert set(CALLED) == set(WIRINGS)
 
 
 def drawn(state: BlockState) -> dict[int, Measured]:
@@ -116,7 +116,7 @@ MEASURES = (
 def flow(state: BlockState, lang: str) -> Flow:
     """A table for each measure: a row a wiring, a column a height."""
     found = drawn(state)
-    names = [words(lang) for words in NAMES.values()]
+    names = [words(lang) for words in CALLED.values()]
     tables = [table(m, found) for m in MEASURES] if found else []
     return Flow(tables, {"names": names})
 
@@ -141,7 +141,7 @@ def top(state: BlockState, lang: str) -> Html:
     """What each wiring comes to, and the curves."""
     found = drawn(state)
     lines = "".join(
-        f'<p class="sentence"><b class="tok t{n}">{esc(list(NAMES.values())[n](lang))}</b>: {outcome(one, lang)}</p>'
+        f'<p class="sentence"><b class="tok t{n}">{esc(list(CALLED.values())[n](lang))}</b>: {outcome(one, lang)}</p>'
         for n, one in found.items()
     )
     charts = "".join(curves(m, found, lang) for m in MEASURES)
@@ -165,7 +165,7 @@ def outcome(found: Measured, lang: str) -> str:
 
 OUTCOME = Words(
     "|x| {low} → {high}; of a gradient of 1 at the top, {gradient} at the bottom; cosine {apart} → {alike}.",
-    "|x| {low} → {high}, 맨 위의 기울기 1은 맨 아래에서 {gradient}, 코사인 {apart} → {alike}.",
+    "|x|는 {low} → {high}, 맨 위의 기울기 1은 맨 아래에서 {gradient}, 코사인은 {apart} → {alike}입니다.",
 )
 HOW = Words(
     "All {n} ways share the seed's weights and its 8 tokens, drawn at random, under the causal mask. Down comes the gradient of "
@@ -181,7 +181,7 @@ def curves(measure: Measure, found: dict[int, Measured], lang: str) -> Html:
     for n, one in found.items():
         values = measure.values(one).tolist()
         points = list(enumerate(values, start=measure.below))
-        lines.append(Line(list(NAMES.values())[n](lang), points, hue=n, dash=n, dots=True))
+        lines.append(Line(list(CALLED.values())[n](lang), points, hue=n, dash=n, dots=True))
         seen += values
     if measure.name == "alike":
         y = Axis(measure.axis(lang), low=min(0.0, *seen, 0.0), high=1.0)

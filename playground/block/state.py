@@ -92,9 +92,9 @@ def divisors(C: int) -> list[int]:
 
 FIELDS: dict[str, Field] = {
     "source": Choice(
-        Words("x is", "x는"),
+        Words("input", "입력"),
         {
-            "typed": Words("your vectors, a fresh block", "직접 쓴 벡터, 새 블록"),
+            "typed": Words("your vectors, a fresh block", "직접 쓴 벡터, 갓 만든 블록"),
             "trained": Words("a token of shakespeare-64, trained", "학습한 shakespeare-64의 토큰"),
         },
     ),
@@ -103,7 +103,9 @@ FIELDS: dict[str, Field] = {
     "n_head": HeadCount(Words("heads", "헤드 수"), 1, 16),
     "causal": Switch(Words("causal mask", "코잘 마스크")),
     "prompt": Text(Words("prompt", "프롬프트"), most=60),
-    "layer": Choice(Words("layer", "층"), {n: same(n) for n in ("1", "2", "3", "4")}),
+    "layer": Choice(
+        Words("layer", "층"), {"1": same("1"), "2": same("2"), "3": same("3"), "4": same("4")}
+    ),
     "at": TokenOf(Words("token", "토큰"), 0, MOST_READ - 1),
     "norm": Choice(
         Words("LayerNorm", "층 정규화"),
@@ -116,9 +118,10 @@ FIELDS: dict[str, Field] = {
     "residual": Switch(Words("residual connection", "잔차 연결")),
     "inside": Switch(Words("show Q, K and V", "Q, K, V 보기")),
     "blocks": Whole(Words("blocks", "블록 수"), 1, MOST_BLOCKS, slide=1),
-    "width": Choice(Words("width", "너비"), {n: same(n) for n in ("16", "32", "64")}),
+    "width": Choice(Words("width", "너비"), {"16": same("16"), "32": same("32"), "64": same("64")}),
     "gain": Choice(
-        Words("fresh weights ×", "새 가중치 ×"), {n: same(n) for n in ("0.5", "1", "2", "3")}
+        Words("fresh weights ×", "갓 뽑은 가중치 ×"),
+        {"0.5": same("0.5"), "1": same("1"), "2": same("2"), "3": same("3")},
     ),
     "pre": Switch(Words("pre-norm (GPT-2)", "앞 정규화(pre-norm, GPT-2)")),
     "post": Switch(Words("post-norm (2017)", "뒤 정규화(post-norm, 2017)")),

@@ -31,13 +31,31 @@ def top(state: BlockState, lang: str) -> Html:
     token = token_label(State(tokens=found.names), found.rows[row])
     first, middle, last = (number(v) for v in made[row].tolist())
     said = SENTENCE(lang, token=token, first=first, middle=middle, last=last)
-    return Html(f'<p class="sentence">{said}</p>{cut(state, lang)}')
+    lines = "<br>".join(esc(line) for line in written(state))
+    return Html(
+        f'<div class="ledger">{lines}</div><p class="sentence">{said}</p>{cut(state, lang)}'
+    )
 
 
 SENTENCE = Words(
     "The vector of {token} comes in {first} long, is {middle} long after attention, and {last} after the MLP.",
     "{token}의 벡터 길이는 들어올 때 {first}, 어텐션 뒤 {middle}, 피드포워드 뒤 {last}입니다.",
 )
+
+
+def written(state: BlockState) -> tuple[str, str]:
+    """The block as two lines of code, wired as the state says.
+
+    >>> written(BlockState(norm="post"))
+    ('x = ln_1(x + attn(x))', 'x = ln_2(x + mlp(x))')
+    """
+
+    def half(part: str, ln: str) -> str:
+        found = f"{part}({ln}(x))" if state.norm == "pre" else f"{part}(x)"
+        after = f"x + {found}" if state.residual else found
+        return f"x = {ln}({after})" if state.norm == "post" else f"x = {after}"
+
+    return half("attn", "ln_1"), half("mlp", "ln_2")
 
 
 def cut(state: BlockState, lang: str) -> Html:

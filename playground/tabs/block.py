@@ -76,7 +76,7 @@ FORM = Form(
     ),
     groups=(
         Group(Words("Tokens and vectors X", "토큰과 벡터 X"), ("vectors",), typed),
-        Group(Words("Fresh weights", "새 가중치"), ("seed",), typed),
+        Group(Words("Fresh weights", "갓 뽑은 가중치"), ("seed",), typed),
         Group(Words("Attention", "어텐션"), ("n_head", "causal", "inside"), typed),
         Group(Words("Attention", "어텐션"), ("inside",), trained),
     ),
