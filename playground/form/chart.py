@@ -210,7 +210,8 @@ def label(value: float) -> str:
     """A number on an axis: short, with a true minus."""
     if value and not 1e-3 <= abs(value) < 1e5:
         return f"{value:.0e}".replace("-", "−").replace("e+0", "e").replace("e−0", "e−")
-    return f"{value:.4g}".replace("-", "−")
+    figures = 5 if abs(value) >= 1e4 else 4  # 16384 is a whole number
+    return f"{value:.{figures}g}".replace("-", "−")
 
 
 def table(lines: Sequence[Line], x: Axis, y: Axis, lang: str) -> Html:

@@ -110,11 +110,12 @@ def test_the_axes_have_round_numbers(axis, low, high, expected):
 
 
 def test_labels_are_short():
-    assert [label(v) for v in (0, 0.5, -2, 4096, 123456, 0.00001)] == [
+    assert [label(v) for v in (0, 0.5, -2, 4096, 65536, 123456, 0.00001)] == [
         "0",
         "0.5",
         "−2",
         "4096",
+        "65536",
         "1e5",
         "1e−5",
     ]
