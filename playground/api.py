@@ -30,7 +30,7 @@ from model import (
 from model import multi_head as multi_head_fused
 from model.attention import check_overflow
 from model.errors import ProjectionError, WidthError
-from playground import errors, gpt_api, quiz_api
+from playground import errors, gpt_api, quiz_api, train_api
 from playground.errors import shown
 from playground.numbers import to_matrix, to_rows
 
@@ -129,8 +129,12 @@ ENDPOINTS: dict[str, Callable[..., dict | list]] = {  # answered at once
     "quiz": quiz_api.quiz,
     "grade": quiz_api.grade,
 }
-QUEUED: dict[str, Callable[..., Iterator[dict]]] = {"generate": gpt_api.generate}  # streamed
-RUNNING, WAITING = 4, 100  # streams of one endpoint at once; events in the whole queue
+QUEUED: dict[str, Callable[..., Iterator[dict]]] = {  # streamed
+    "generate": gpt_api.generate,
+    "train": train_api.train,
+}
+RUNNING = {"generate": 4, "train": train_api.AT_ONCE}  # streams of one endpoint at once
+WAITING = 100  # events in the whole queue
 
 
 def register(demo: gr.Blocks) -> None:
@@ -139,7 +143,8 @@ def register(demo: gr.Blocks) -> None:
     for name, function in ENDPOINTS.items():
         gr.api(answering(function), api_name=name, queue=False)
     for name, stream in QUEUED.items():
-        gr.api(streaming(stream), api_name=name, concurrency_id=name, concurrency_limit=RUNNING)
+        limit = RUNNING[name]
+        gr.api(streaming(stream), api_name=name, concurrency_id=name, concurrency_limit=limit)
     demo.validate_inputs = check_arguments  # Gradio's own ends in {"error": null} and a traceback
 
 
