@@ -112,7 +112,7 @@ class Climb:
 
     streams: Tensor  # (L + 1, T, C)
     gradients: Tensor  # (L + 1, T, C): of Σ rᵢ outᵢ with respect to each of the streams
-    weights: Tensor  # (L, P): and with respect to all that each block learns; 0 where unused
+    weights: Tensor  # (L, P): and with respect to each block's `parameters`; 0 where unused
 
 
 def climb(stack: Stack) -> Climb:
@@ -126,12 +126,17 @@ def climb(stack: Stack) -> Climb:
         for block in stack.blocks:
             streams.append(block(streams[-1]))
         answer = (stack.direction * streams[-1]).sum()  # Σ rᵢ outᵢ
-        learned = [list(block.parameters()) for block in stack.blocks]
+        learned = [parameters(block) for block in stack.blocks]
         asked = [*streams, *(p for block in learned for p in block)]
         found = torch.autograd.grad(answer, asked, materialize_grads=True)  # 0 where not used
     below, rest = found[: len(streams)], iter(found[len(streams) :])
     weights = [torch.cat([next(rest).flatten() for _ in block]) for block in learned]
     return Climb(torch.cat(streams).detach(), torch.cat(below), torch.stack(weights))
+
+
+def parameters(block: Block) -> list[nn.Parameter]:
+    """All that a block learns, by name: attention, the norms, the MLP."""
+    return [p for _, p in sorted(block.named_parameters())]
 
 
 def length(streams: Tensor) -> Tensor:

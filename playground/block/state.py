@@ -102,7 +102,7 @@ FIELDS: dict[str, Field] = {
     "vectors": Rows(most_rows=8, most_cols=16),
     "n_head": HeadCount(Words("heads", "헤드 수"), 1, 16),
     "causal": Switch(Words("causal mask", "코잘 마스크")),
-    "prompt": Text(Words("prompt", "프롬프트"), most=60),
+    "prompt": Text(Words("prompt", "프롬프트"), most=60, rows=1),  # read while it is typed
     "layer": Choice(
         Words("layer", "층"), {"1": same("1"), "2": same("2"), "3": same("3"), "4": same("4")}
     ),

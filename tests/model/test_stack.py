@@ -8,7 +8,17 @@ import torch.nn.functional as F
 from torch import nn
 
 from model.errors import ChoiceError, HeadsError, RangeError, SizeError
-from model.stack import WIRINGS, alikeness, climb, cosines, fresh_block, length, size, stacked
+from model.stack import (
+    WIRINGS,
+    alikeness,
+    climb,
+    cosines,
+    fresh_block,
+    length,
+    parameters,
+    size,
+    stacked,
+)
 
 NAMES = {  # of nn.TransformerEncoderLayer, and ours
     "self_attn.in_proj_": "attn.c_attn.",
@@ -130,7 +140,7 @@ def test_gradients_are_those_of_finite_differences(wiring):
             slope = found.gradients[height, t, c].item()
             check(x, (0, t, c), slope, lambda x=x, blocks=blocks: answer(x, blocks))
     x, at = stack.x[None], 0
-    for p in stack.blocks[0].parameters():
+    for p in parameters(stack.blocks[0]):
         for n in (0, p.numel() - 1):
             flat, slope = p.data.view(-1), found.weights[0, at + n].item()
             check(flat, n, slope, lambda: answer(x, stack.blocks))
@@ -151,11 +161,12 @@ def test_at_the_top_the_gradient_is_the_direction_and_a_climb_leaves_nothing_beh
 
 def test_what_is_not_used_has_no_gradient():
     stack = stacked(2, 16, 4, 3, wiring="neither")
-    widths = [p.numel() for p in stack.blocks[0].parameters()]
-    parts = climb(stack).weights[0].split(widths)
-    named = dict(zip((n for n, _ in stack.blocks[0].named_parameters()), parts, strict=True))
-    for name, gradient in named.items():
+    learned = sorted(stack.blocks[0].named_parameters())
+    parts = climb(stack).weights[0].split([p.numel() for _, p in learned])
+    for (name, _), gradient in zip(learned, parts, strict=True):
         assert gradient.any().item() != name.startswith("ln_")
+    assert parts[0][0] != 0  # the first and the last, which sums write out
+    assert parts[-1][-1] != 0
 
 
 def test_measures_are_their_definitions():
