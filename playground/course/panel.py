@@ -13,7 +13,7 @@ from playground.render import Html
 
 class CoursePanel:
     name = "lessons"
-    order = 9
+    order = 12
     title = Words("Lessons", "수업")
 
     @property

@@ -15,7 +15,7 @@ from playground.render import Html
 
 class GptPanel:
     name = "gpt"
-    order = 5
+    order = 6
     title = same("GPT")
 
     @property

@@ -43,7 +43,7 @@ def bottom(state: BlockState, lang: str) -> Html:
 
 FORM = Form(
     name="block",
-    order=5,  # beside the GPT tab's, and before it by its file's name
+    order=5,
     title=Words("Block", "블록"),
     heading=Words("A block, and blocks stacked", "블록 하나, 그리고 쌓은 블록"),
     intro=Words(

@@ -36,7 +36,7 @@ def top(state: CostState, lang: str) -> Html:
 TAB = FormPanel(
     Form(
         name="cost",
-        order=10,
+        order=11,
         title=Words("Cost", "비용"),
         heading=Words("What attention costs", "어텐션의 비용"),
         intro=Words(

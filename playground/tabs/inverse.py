@@ -88,7 +88,7 @@ EXAMPLES = (
 TAB = FormPanel(
     Form(
         name="inverse",
-        order=9,
+        order=10,
         title=Words("Inverse attention", "거꾸로 어텐션"),
         heading=Words("Inverse attention", "거꾸로 어텐션"),
         intro=Words(

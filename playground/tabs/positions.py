@@ -172,7 +172,7 @@ EXAMPLES = (
 TAB = FormPanel(
     Form(
         name="positions",
-        order=6,
+        order=7,
         title=Words("Embeddings and positions", "임베딩과 위치"),
         heading=Words("Embeddings and positions", "임베딩과 위치"),
         intro=Words(
