@@ -14,14 +14,14 @@ Sources: the task and the sizes are document 3's; the model is that of Vaswani e
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector
 
 from model import errors
 from model.attention import check_finite
@@ -34,6 +34,10 @@ N_EMBD, N_HEAD, N_LAYER, HIDDEN = 16, 2, 2, 32
 LENGTH, ADDED = 5, 2
 PRINTED = torch.tensor([[10.0, 20.0, 30.0, 40.0, 50.0]])  # the document's only sequence
 BATCH = 16  # of the mended recipe
+MOMENTS = (
+    "exp_avg",
+    "exp_avg_sq",
+)  # what Adam keeps of each weight: mean of the gradients, of their squares
 APART = 100_000  # seeds of neighbouring runs: more than a run has steps
 
 
@@ -135,11 +139,11 @@ def constant_loss() -> float:
 
 @dataclass(frozen=True)
 class PlusTwoState:
-    """All that a run needs to go on from a step."""
+    """All that a run needs to go on from a step, each kind of number in one row of N weights."""
 
     losses: tuple[float, ...]
-    weights: Mapping[str, Tensor]
-    optimizer: Mapping[str, object]
+    weights: Tensor  # (N,)
+    moments: tuple[Tensor, ...]  # Adam's two, (N,) each; none before the first step
 
 
 class PlusTwoRun:
@@ -185,16 +189,26 @@ class PlusTwoRun:
         self.losses.append(found)
         return found
 
+    @torch.no_grad()
     def state(self) -> PlusTwoState:
         """A copy of the run as it stands."""
-        kept = copy.deepcopy((self.model.state_dict(), self.optimizer.state_dict()))
-        return PlusTwoState(tuple(self.losses), *kept)
+        params = list(self.model.parameters())
+        kept = [self.optimizer.state[p] for p in params] if self.losses else []
+        moments = [parameters_to_vector([one[m] for one in kept]) for m in MOMENTS if kept]
+        return PlusTwoState(tuple(self.losses), parameters_to_vector(params), tuple(moments))
 
+    @torch.no_grad()
     def restore(self, state: PlusTwoState) -> None:
         """Stand where a run of the same recipe, seed and rate stood."""
-        weights, optimizer = copy.deepcopy((state.weights, state.optimizer))
-        self.model.load_state_dict(weights)
-        self.optimizer.load_state_dict(optimizer)
+        params = list(self.model.parameters())
+        sizes = [p.numel() for p in params]
+        for p, weights in zip(params, state.weights.split(sizes), strict=True):
+            p.copy_(weights.view_as(p))
+        self.optimizer.state.clear()
+        for name, moments in zip(MOMENTS, state.moments, strict=bool(state.moments)):
+            for p, kept in zip(params, moments.split(sizes), strict=True):
+                self.optimizer.state[p][name] = kept.view_as(p).clone()
+                self.optimizer.state[p]["step"] = torch.tensor(float(len(state.losses)))
         self.losses = list(state.losses)
 
     @torch.no_grad()
