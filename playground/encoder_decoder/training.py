@@ -205,5 +205,5 @@ def curve(state: EncoderDecoderState, at: Stand, lang: str) -> Html:
 LOSS = Words("loss", "손실")
 STEP = Words("step", "걸음")
 CURVE = Words("Loss: the mean squared error of each step", "손실: 걸음마다의 평균 제곱 오차")
-ALWAYS = Words("always 32", "늘 32라고 답하면")
+ALWAYS = Words("always 32", "늘 32")
 ECHO = Words("nothing added", "안 더하면")

@@ -105,7 +105,7 @@ EXAMPLES = (
             "scaled, and P drowns in them. Choose the mended recipe: now both can be heard.",
             "어텐션만으로는 어느 수가 먼저인지 알 수 없습니다. 그래서 사인과 코사인으로 된 이 행을 더해 자리를 알립니다. P의 숫자를 열고, P Pᵀ의 숫자도 "
             "열어 보십시오. P Pᵀ의 대각선을 따라가면 같은 수만 나옵니다. 점곱이 거리에만 달려 있기 때문입니다. 이번에는 수와 위치를 더한 x를 보십시오. "
-            "문서의 수는 줄이지 않아서 P가 그 속에 묻힙니다. 고친 방법을 고르면 위치도 드러납니다.",
+            "문서의 수는 나누지 않아서 P가 그 속에 묻힙니다. 고친 방법을 고르면 위치도 드러납니다.",
         ),
         EncoderDecoderState(section="positions", open=["table", 0, 3, 2]),
     ),
@@ -122,7 +122,7 @@ TAB = FormPanel(
             "the <b>decoder</b> reads the target so far, <b>tgt</b>, and looks into the memory by <b>cross-attention</b>. "
             "The task is document 3’s: add 2 to each of five numbers.",
             "한쪽은 읽고 한쪽은 씁니다. <b>인코더</b>는 입력 <b>src</b>를 읽어 <b>메모리</b>를 남깁니다. <b>디코더</b>는 지금까지의 출력 "
-            "<b>tgt</b>를 읽고, <b>교차 어텐션</b>으로 메모리를 들여다봅니다. 과제는 문서 3의 것입니다. 다섯 수에 저마다 2를 더합니다.",
+            "<b>tgt</b>를 읽고, <b>교차 어텐션</b>으로 메모리를 들여다봅니다. 과제는 문서 3에 나온 것으로, 다섯 수에 각각 2를 더하는 일입니다.",
         ),
         formula=Html(
             "<span>memory = encoder(src)</span> <span>answers = decoder(tgt, memory)</span> "
