@@ -10,6 +10,7 @@ all of them for the price of about three.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -17,11 +18,24 @@ from torch import Tensor
 from model import errors
 
 
+@dataclass(frozen=True)
+class Difference:
+    """A central difference: the loss a little above and a little below, and the slope between."""
+
+    h: float
+    above: float  # L(w + h)
+    below: float  # L(w − h)
+
+    @property
+    def slope(self) -> float:
+        return (self.above - self.below) / (2 * self.h)
+
+
 @torch.no_grad()
-def finite_difference(
+def difference(
     loss: Callable[[], Tensor], weight: Tensor, index: tuple[int, ...], h: float = 1e-5
-) -> float:
-    """The central difference of `loss()` for the one number `weight[index]`, put back afterwards.
+) -> Difference:
+    """`loss()` with the one number `weight[index]` moved up and down by h, and put back.
 
     Raises `RangeError` for an h that is not above 0.
     """
@@ -35,4 +49,11 @@ def finite_difference(
         below = loss().item()
     finally:
         weight[index] = kept
-    return (above - below) / (2 * h)
+    return Difference(h, above, below)
+
+
+def finite_difference(
+    loss: Callable[[], Tensor], weight: Tensor, index: tuple[int, ...], h: float = 1e-5
+) -> float:
+    """∂L/∂w of one number, without any backward pass. Raises what `difference` raises."""
+    return difference(loss, weight, index, h).slope

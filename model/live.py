@@ -23,7 +23,7 @@ from torch import Tensor
 
 from model import errors
 from model.gpt import GPT, GPTConfig, next_token_loss
-from model.gradients import finite_difference
+from model.gradients import Difference, difference
 from model.multihead import check_heads
 from model.tasks import make_task
 
@@ -68,6 +68,13 @@ class LiveSettings:
         check_heads(self.n_embd, self.n_head)
         make_task(self.task, self.text)
 
+    @property
+    def config(self) -> GPTConfig:
+        """The model of these settings, as large as the task needs it."""
+        task = make_task(self.task, self.text)
+        own = {f.name: getattr(self, f.name) for f in fields(GPTConfig) if hasattr(self, f.name)}
+        return GPTConfig(len(task.alphabet), task.block_size, **own)
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -84,14 +91,9 @@ class LiveRun:
     def __init__(self, settings: LiveSettings) -> None:
         s = self.settings = settings
         self.task = make_task(s.task, s.text)
-        config = GPTConfig(
-            vocab_size=len(self.task.alphabet),
-            block_size=self.task.block_size,
-            **{f.name: getattr(s, f.name) for f in fields(GPTConfig) if hasattr(s, f.name)},
-        )
         # 0.02 suits the width of GPT-2; narrow vectors begin as long only with larger numbers
         std = 0.4 / s.n_embd**0.5
-        self.gpt = GPT(config, torch.Generator().manual_seed(s.seed), std=std)
+        self.gpt = GPT(s.config, torch.Generator().manual_seed(s.seed), std=std)
         self.weights = {n: p for n, p in self.gpt.named_parameters() if p.requires_grad}
         self.optimizer = torch.optim.Adam(
             self.weights.values(), lr=s.learning_rate, betas=BETAS, eps=EPS, fused=True
@@ -166,13 +168,21 @@ class WeightStep:
     new_value: float  # w − η m̂ / (√v̂ + ε)
 
 
+def gradient(run: LiveRun, name: str) -> Tensor:
+    """∂loss/∂w of a whole tensor, on the batch of the next step; the run is not changed.
+
+    Raises `ChoiceError` for no such tensor.
+    """
+    return torch.autograd.grad(run.loss(), weight(run, name))[0]
+
+
 def one_step(run: LiveRun, name: str, index: tuple[int, ...]) -> WeightStep:
     """What the next `advance()` will do to one weight; the run is not changed.
 
     Raises `ChoiceError` for no such tensor, `RangeError` for no such place in it.
     """
     p = weight(run, name, index)
-    (gradients,) = torch.autograd.grad(run.loss(), p)
+    gradients = gradient(run, name)
     w, g, t = p[index].item(), gradients[index].item(), run.step + 1
     kept = run.optimizer.state.get(p, {})
     m_before, v_before = (
@@ -189,7 +199,7 @@ def one_step(run: LiveRun, name: str, index: tuple[int, ...]) -> WeightStep:
 
 def two_gradients(
     run: LiveRun, name: str, index: tuple[int, ...], h: float = 1e-5
-) -> tuple[float, float]:
+) -> tuple[float, Difference]:
     """∂loss/∂w of one weight by autograd and by finite difference, in float64 on a copy.
 
     Raises what `one_step` raises, and `RangeError` for an h not above 0.
@@ -198,14 +208,16 @@ def two_gradients(
     gpt = copy.deepcopy(run.gpt).double()
     p = gpt.get_parameter(name)
     (gradients,) = torch.autograd.grad(run.loss(gpt), p)
-    return gradients[index].item(), finite_difference(lambda: run.loss(gpt), p, index, h)
+    return gradients[index].item(), difference(lambda: run.loss(gpt), p, index, h)
 
 
-def weight(run: LiveRun, name: str, index: tuple[int, ...]) -> Tensor:
+def weight(run: LiveRun, name: str, index: tuple[int, ...] | None = None) -> Tensor:
     """The tensor of that name, where it has such a place."""
     if name not in run.weights:
         raise errors.ChoiceError(name="weight", found=name, choices=" | ".join(run.weights))
     p = run.weights[name]
+    if index is None:
+        return p
     if len(index) != p.dim() or not all(
         0 <= i < size for i, size in zip(index, p.shape, strict=True)
     ):
