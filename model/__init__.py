@@ -2,6 +2,8 @@
 
 Read in this order: attention.py, multihead.py, cache.py, masking.py, mistakes.py;
 then tokenizer.py, block.py, gpt.py, sampling.py, training.py, evaluation.py;
+then, to try things out, stack.py, tasks.py, live.py, gradients.py, inverse.py,
+embeddings.py, encoder_decoder.py, plus_two.py, cheaper.py, cost.py;
 last checkpoint.py, corpora.py, recipes.py.
 """
 
