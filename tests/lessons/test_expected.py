@@ -32,6 +32,8 @@ SEEN = [
     ("10_block", "nothing_added", {}, {"0.69": ""}),
     ("11_gpt", "one_trained_block", {}, {"3.79": "", "6.47": "", "17.84": ""}),
     ("11_gpt", "one_trained_block", {"layer": "3"}, {"20.52": "", "19.52": ""}),
+    ("13_encoder_decoder", "same_distance", {}, {"0.5837": "is 0.5837"}),
+    ("13_encoder_decoder", "same_distance", {"first": 10, "second": 12}, {"0.5837": "is 0.5837"}),
     ("15_cost", "four_to_a_thousand", {}, {"1,024": "1024.00", "144": "144.00", "1,152": ""}),
     ("15_cost", "twice_the_length", {}, {"2.20": "block 2.20"}),
     ("15_cost", "twice_the_length", {"length": 8192, "longer": 16384}, {"3.28": "block 3.28"}),
