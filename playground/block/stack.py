@@ -164,15 +164,16 @@ def outcome(found: Measured, lang: str) -> str:
 
 
 OUTCOME = Words(
-    "|x| {low} → {high}; of a gradient of 1 at the top, {gradient} at the bottom; cosine {apart} → {alike}.",
-    "|x|는 {low} → {high}, 맨 위의 기울기 1은 맨 아래에서 {gradient}, 코사인은 {apart} → {alike}입니다.",
+    "length |x| {low} → {high}; the gradient, 1 at the top, is {gradient} at the bottom; cosine {apart} → {alike}.",
+    "길이 |x|는 {low} → {high}, 맨 위에서 1인 기울기는 맨 아래에서 {gradient}, 코사인은 {apart} → {alike}입니다.",
 )
 HOW = Words(
-    "All {n} ways share the seed's weights and its 8 tokens, drawn at random, under the causal mask. Down comes the gradient of "
-    "Σ r × out, where r is a random direction of length 1: so the gradient at the top is the same for all. "
-    "0 is below the first block.",
-    "{n}가지 모두 시드로 뽑은 같은 가중치와 같은 토큰 8개를 쓰고, 코잘 마스크를 씁니다. 거꾸로 내려오는 것은 Σ r × out의 기울기이고 r은 "
-    "길이가 1인 무작위 방향입니다. 그래서 맨 위의 기울기는 모두 같습니다. 0은 첫 블록의 아래입니다.",
+    "All {n} ways share the weights and the 8 tokens that the seed draws, under the causal mask. In place of a loss stands "
+    "Σ r × out: the outputs, each times a number of r, a random direction of length 1. So the gradient at the top is r itself, "
+    "of length 1 for all. On the axes, 0 is below the first block.",
+    "{n}가지 모두 시드로 뽑은 같은 가중치와 같은 토큰 8개를 쓰고, 코잘 마스크를 씁니다. 손실 자리에는 Σ r × out을 놓았습니다. r은 길이가 1인 "
+    "무작위 방향이고, 출력의 숫자마다 r의 숫자를 곱해 더합니다. 그래서 맨 위의 기울기는 r 자체이고 길이가 모두 1입니다. 축의 0은 첫 블록의 "
+    "아래입니다.",
 )
 
 

@@ -39,7 +39,7 @@ def top(state: BlockState, lang: str) -> Html:
 
 SENTENCE = Words(
     "The vector of {token} comes in {first} long, is {middle} long after attention, and {last} after the MLP.",
-    "{token}의 벡터 길이는 들어올 때 {first}, 어텐션 뒤 {middle}, 피드포워드 뒤 {last}입니다.",
+    "{token} 토큰의 벡터 길이는 들어올 때 {first}, 어텐션 뒤 {middle}, 피드포워드 뒤 {last}입니다.",
 )
 
 

@@ -72,7 +72,7 @@ FIELDS: dict[str, Field] = {
     "minus": Text(Words("minus", "빼기"), most=MOST_WORD),
     "plus": Text(Words("plus", "더하기"), most=MOST_WORD),
     "blank": Switch(
-        Words("as after a blank, in a sentence", "문장 안에서처럼 앞에 빈칸을 두고 읽기")
+        Words("with a blank before it, as in a sentence", "문장 안에서처럼 앞에 빈칸을 두고 읽기")
     ),
     "count": Whole(Words("neighbours", "이웃의 수"), 1, 20),
     "position": Whole(Words("position", "위치"), 0, POSITIONS - 1),

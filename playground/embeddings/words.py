@@ -97,7 +97,9 @@ def told(reading: Reading, lang: str) -> Html:
     return Html(f'<p class="told">{said}</p>')
 
 
-ONE = Words("{name} is token {id}: that row of wte.", "{name}: {id}번 토큰이며, wte의 그 행입니다.")
+ONE = Words(
+    "{name} is token {id}: row {id} of wte.", "{name}: {id}번 토큰이고, wte의 {id}번 행입니다."
+)
 SEVERAL = Words(
     "{name} is no token of this model. It reads {n} tokens, {pieces}; here the mean of their rows stands "
     "for the word. The model itself never computes that mean.",

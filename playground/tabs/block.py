@@ -49,10 +49,12 @@ FORM = Form(
     intro=Words(
         "A block is attention, which fetches from other tokens, and then a <b>feed-forward</b> part (MLP), which works on each "
         "token alone. Two more things keep a tall stack of them alive: <b>LayerNorm</b> evens out what a part reads, and the "
-        "<b>residual connection</b> adds what it found to what was there.",
+        "<b>residual connection</b> adds what it found to what was there. The vector of a token that is carried on so, from sum "
+        "to sum, is called the <b>stream</b>.",
         "블록은 다른 토큰에서 정보를 가져오는 어텐션과, 토큰마다 따로 계산하는 <b>피드포워드</b>(feed-forward, MLP)로 이루어집니다. 높이 쌓아도 "
         "무너지지 않게 하는 것이 둘 더 있습니다. <b>층 정규화</b>(LayerNorm)는 읽는 값을 고르게 하고, <b>잔차 연결</b>(residual "
-        "connection)은 찾은 것을 원래 있던 것에 더합니다.",
+        "connection)은 찾은 것을 원래 있던 것에 더합니다. 이렇게 더해지며 위로 전해지는 토큰의 벡터를 <b>흐름</b>(residual stream)이라고 "
+        "합니다.",
     ),
     formula=Html(
         "<span>x ← x + attn(LN<sub>1</sub>(x))</span> <span>x ← x + mlp(LN<sub>2</sub>(x))</span>"

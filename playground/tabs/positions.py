@@ -57,8 +57,8 @@ EXAMPLES = (
         "sinusoidal",
         Words("Sine and cosine", "사인과 코사인"),
         Words(
-            "Move both positions by as much, to 25 and 29, say: does their dot product change? Then set the "
-            "number of columns (below) to 2: a single pair turns, and the curve is a cosine. There, "
+            "Move both positions equally far, to 25 and 29, say: does their dot product change? Then set the "
+            "number of columns (below) to 2: one sine and one cosine are left, and the curve is a cosine. There, "
             "positions 44 apart are as good as equal; with 16 columns they are not.",
             "두 위치를 똑같이 옮겨 25와 29로 해 보십시오. 점곱이 달라집니까? 그런 다음 아래에서 열의 수를 2로 바꾸면 사인과 코사인 한 쌍만 남아 곡선이 코사인이 됩니다. "
             "그때는 44칸 떨어진 두 위치가 거의 같아지지만, 열이 16개이면 그렇지 않습니다.",
@@ -70,10 +70,10 @@ EXAMPLES = (
         Words("Learned positions", "학습한 위치"),
         Words(
             "Nobody told this model that position 6 comes after 5. Yet neighbouring positions point almost "
-            "the same way, and positions 100 apart nearly opposite ways. Does the distance alone decide, as "
-            "with the sines? Compare the model “korean”, which learned from short texts.",
-            "6이 5 다음이라는 것을 아무도 이 모델에 알려 주지 않았습니다. 그런데도 이웃한 위치는 거의 같은 쪽을, 100칸 떨어진 위치는 반대에 가까운 쪽을 가리킵니다. 사인 "
-            "표에서처럼 거리만으로 정해집니까? 짧은 글로 배운 korean 모델과도 견주어 보십시오.",
+            "the same way (on average their cosine is 0.99), and positions 100 apart rather opposite ways (−0.56). Does "
+            "the distance alone decide, as with the sines? Compare the model “korean”, which learned from short texts.",
+            "6이 5 다음이라는 것을 아무도 이 모델에 알려 주지 않았습니다. 그런데도 이웃한 위치는 거의 같은 쪽을(코사인 유사도 평균 0.99), 100칸 떨어진 위치는 반대쪽에 "
+            "가까운 쪽을(−0.56) 가리킵니다. 사인 표에서처럼 거리만으로 정해집니까? 짧은 글로 배운 korean 모델과도 견주어 보십시오.",
         ),
         EmbeddingsState(
             table="learned",
@@ -99,9 +99,9 @@ EXAMPLES = (
         Words(
             "The word for “woman” in the Korean model: its nearest is “man”, far ahead of the rest, because "
             "both stand in the same places. Some of the others are no letters at all but bytes: pieces of a "
-            "syllable.",
-            "‘여자’에 가장 가까운 것은 ‘남자’이고, 그다음과 차이가 큽니다. 둘이 같은 자리에 쓰이기 때문입니다. 글자가 아니라 바이트로 보이는 것은 음절의 조각입니다. ‘사랑’을 "
-            "넣고, 앞의 빈칸을 끈 것과도 견주어 보십시오.",
+            "syllable. Then look up 사랑 (“love”), with and without the blank before it.",
+            "‘여자’에 가장 가까운 것은 ‘남자’이고, 그다음과 차이가 큽니다. 둘이 같은 자리에 쓰이기 때문입니다. 글자가 아니라 바이트로 보이는 것은 음절의 조각입니다. 이번에는 "
+            "‘사랑’을 넣고, 앞의 빈칸을 켠 것과 끈 것을 견주어 보십시오.",
         ),
         EmbeddingsState(
             section="neighbours", model="korean", word="여자", open=["neighbours", 0, 1, 2]
@@ -123,7 +123,7 @@ EXAMPLES = (
         "unseen",
         Words("Never read", "읽은 적 없는 글자"),
         Words(
-            "A Korean word for a model that read only Shakespeare: it is cut into bytes, and these never came in training. "
+            "A Korean word for a model that read only Shakespeare: it is cut into bytes that never came up in training. "
             "Their rows are all but the same vector: training only ever pushed them all the same way, out of its predictions.",
             "셰익스피어만 읽은 모델에 한국어 낱말을 넣은 예입니다. 낱말은 바이트로 잘리고, 그 바이트들은 학습에 나온 적이 없습니다. 그 행들은 "
             "거의 같은 벡터입니다. 학습이 이들을 예측에서 밀어내며 모두 한쪽으로만 보냈기 때문입니다.",
@@ -149,9 +149,9 @@ EXAMPLES = (
         Words("him − he + she", "him − he + she는?"),
         Words(
             "Here the sum finds a word that is none of the three, ahead of them all. Try thy − thou + you, "
-            "which works as well, and day − good + night, which leads to nothing but its own words.",
-            "이번에는 계산 결과가 세 낱말 밖의 낱말에 가장 가깝습니다. thy − thou + you도 그렇습니다. day − good + night는 어떻습니까? 계산에 쓴 낱말만 "
-            "나옵니다.",
+            "which works as well, and day − good + night: there two of its own words come first, far ahead of the rest.",
+            "이번에는 계산 결과가 세 낱말 밖의 낱말에 가장 가깝습니다. thy − thou + you도 그렇습니다. day − good + night는 어떻습니까? 계산에 쓴 낱말 둘이 "
+            "먼저 나오고, 그다음과 차이가 큽니다.",
         ),
         EmbeddingsState(
             section="arithmetic", word="him", minus="he", plus="she", open=["neighbours", 0, 1, 2]
