@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -130,6 +131,7 @@ def greedy(gpt: GPT, idx: Tensor, count: int) -> Tensor:
     return idx
 
 
+@lru_cache(maxsize=64)  # a task holds nothing that changes
 def make_task(name: str, text: str = "") -> Task:
     """A task by its name; `text` is read for "text" alone.
 

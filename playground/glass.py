@@ -6,6 +6,7 @@ from lessons.words import Words
 from playground.arithmetic import Source
 from playground.controls import button, close_button
 from playground.explain import explain
+from playground.explain_weights import DIGITS
 from playground.flow import Flow, Matrix
 from playground.render import (
     Hidden,
@@ -56,7 +57,7 @@ def glass(
     if m is None or cell is None:
         return Html("")
     i, j = cell[2:]
-    made = explain(flow, m, i, j)
+    made, digits = explain(flow, m, i, j), max(DIGITS, m.digits)
     row = token_label(state, m.rows[i]) if m.rows is not None else str(i)
     col = token_label(state, m.cols[j]) if m.cols is not None else str(j)
     head = f" ({esc(m.note(lang))})" if m.of_head and m.note else ""
@@ -71,9 +72,9 @@ def glass(
         )
     return Html(
         f'<div class="glass" role="region" aria-live="polite" aria-label="{esc(WHENCE(lang))}">'
-        f'<div class="gh"><b>{name_of(m)}{head}[{row}, {col}] = {number(made.value, 4)}</b>'
+        f'<div class="gh"><b>{name_of(m)}{head}[{row}, {col}] = {number(made.value, digits)}</b>'
         f'<span class="row">{tools}</span></div>'
-        f'<div class="sum">{explanation_html(made, lang)}</div>{right}'
+        f'<div class="sum">{explanation_html(made, lang, digits)}</div>{right}'
         f"<code>{esc(m.column_lines[j] if m.column_lines else m.line)}</code></div>"
     )
 
