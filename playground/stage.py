@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from playground.panel import Panel, panels
 
 STATIC = Path(__file__).parent / "static"
 MOST_ACTIONS = 200  # in one request; a person makes a few between two answers
+WORKING = ("start", "more", "once", "write")  # actions that compute for a while
+SECONDS = 0.3  # in one request, after which no more of them is begun: the page asks again
 REPLACING = (
     "bring",
     "forget",
@@ -44,8 +47,12 @@ def act(request: dict[str, Any]) -> dict[str, Any]:
             state = panel.with_kept(state, request.get("kept"))
         except PlaygroundError as error:
             notice, unread = error.text(lang), True
-    actions = request.get("actions")
+    actions, worked, end = request.get("actions"), False, time.monotonic() + SECONDS
     for action in actions[:MOST_ACTIONS] if isinstance(actions, list) else []:
+        working = isinstance(action, dict) and action.get("do") in WORKING
+        if working and worked and time.monotonic() >= end:
+            continue
+        worked = worked or working
         try:
             state = panel.apply(state, action)
             unread = unread and not (isinstance(action, dict) and action.get("do") in REPLACING)

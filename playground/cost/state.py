@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,14 +55,14 @@ def is_measured(value: Any) -> bool:
 
 def is_measurement(T: Any, route: Any, seconds: Any, kept: Any, peak: Any, spent: Any) -> bool:
     known = type(T) is int and T in LENGTHS and isinstance(route, str) and route in ROUTES
-    times = all(is_number(n) and math.isfinite(n) and 0 < n < 1e6 for n in (seconds, spent))
+    times = all(is_number(n) and 0 < n < 1e6 for n in (seconds, spent))
     return known and times and all(type(n) is int and 0 < n < 2**50 for n in (kept, peak))
 
 
 MODELS = {
-    "shakespeare": Words("shakespeare, here", "여기의 shakespeare"),
-    "shakespeare-64": Words("shakespeare-64, here", "여기의 shakespeare-64"),
-    "korean": Words("korean, here", "여기의 korean"),
+    "shakespeare": Words("shakespeare (of this app)", "shakespeare(이 앱의 모델)"),
+    "shakespeare-64": Words("shakespeare-64 (of this app)", "shakespeare-64(이 앱의 모델)"),
+    "korean": Words("korean (of this app)", "korean(이 앱의 모델)"),
     "gpt2": Words("GPT-2 small", "GPT-2 소형(small)"),
     "gpt2-medium": Words("GPT-2 medium", "GPT-2 중형(medium)"),
     "gpt2-large": Words("GPT-2 large", "GPT-2 대형(large)"),
@@ -75,9 +74,7 @@ FIELDS: dict[str, Field] = {
     "measured": Checked(ok=is_measured, wanted="[[T, route, seconds, kept, peak, spent], …]"),
     "others": Switch(Words("window and linear attention as well", "창과 선형 어텐션도 재기")),
     "cap": Whole(
-        Words(
-            "begin no longer text after so many seconds", "이만큼 지나면 더 긴 글은 재지 않음(초)"
-        ),
+        Words("seconds allowed", "잴 시간(초)"),
         1,
         20,
     ),
@@ -86,7 +83,7 @@ FIELDS: dict[str, Field] = {
     "n_head": Whole(Words("heads (n_head)", "헤드 수(n_head)"), 1, 256),
     "n_embd": Whole(Words("width (n_embd)", "너비(n_embd)"), 1, 24_576),
     "length": Whole(Words("tokens", "토큰 수"), 1, LONGEST),
-    "longer": Whole(Words("beside so many tokens", "견줄 토큰 수"), 1, LONGEST),
+    "longer": Whole(Words("compared with, tokens", "견줄 토큰 수"), 1, LONGEST),
     "number": Choice(
         Words("a number takes", "숫자 하나의 크기"),
         {

@@ -25,6 +25,8 @@ def apply(form: Form, state: FormState, action: Any) -> FormState:
     """The state after an action. Raises a `PlaygroundError` when it is refused."""
     do = action.get("do") if isinstance(action, dict) else None
     try:
+        if do in ("token", "add", "remove", "width") and "tokens" not in form.fields:
+            raise KeyError(do)
         if isinstance(do, str) and do in form.actions:
             return form.settle(form.actions[do](state, action))
         if not isinstance(do, str) or do not in ACTIONS:
@@ -53,7 +55,8 @@ def check(form: Form, name: str, value: Any) -> Any:
     if name in form.fields:
         return form.fields[name].check(name, value)
     if name == "section":
-        need(value == "" or value in form.sections, name, value, " | ".join(form.sections))
+        known = isinstance(value, str) and value in ("", *form.sections)
+        need(known, name, value, " | ".join(form.sections))
     elif name == "open":
         need(value is None or is_cell(value), name, value, "[matrix, head, row, column]")
     elif name == "pins":
@@ -217,8 +220,13 @@ def unpin(form: Form, state: FormState, action: Action) -> FormState:
 
 
 def start(form: Form, state: FormState, action: Action) -> FormState:
-    """`seed` is drawn by the page: the queue's ticket for this run."""
-    return more(form, state.but(running=True, ticket=str(int(action["seed"]))), action)
+    return more(form, state.but(running=True, ticket=ticket(form, action)), action)
+
+
+def ticket(form: Form, action: Action) -> str:
+    """`seed` is the page's own number, drawn when it was opened: two pages are two in the queue,
+    also where both came from one link."""
+    return check(form, "ticket", str(int(action["seed"])))
 
 
 def stop(form: Form, state: FormState, action: Action) -> FormState:
@@ -228,6 +236,8 @@ def stop(form: Form, state: FormState, action: Action) -> FormState:
 def more(form: Form, state: FormState, action: Action) -> FormState:
     if form.more is None:
         raise KeyError("more")
+    if "seed" in action:
+        state = state.but(ticket=ticket(form, action))
     return form.more(state) if state.running else state
 
 
@@ -246,8 +256,14 @@ def reset(form: Form, state: FormState, action: Action) -> FormState:
 
 
 def load(form: Form, state: FormState, action: Action) -> FormState:
-    return usable(form, action["state"])
+    """A file or an undone state: what was under way in it does not begin anew."""
+    found = action["state"]
+    if isinstance(found, dict):
+        found = {name: value for name, value in found.items() if name not in UNDER_WAY}
+    return usable(form, found)
 
+
+UNDER_WAY = ("running", "place", "ticket")
 
 ACTIONS: dict[str, Callable[[Form, Any, Action], Any]] = {
     "set": set_,

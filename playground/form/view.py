@@ -144,7 +144,7 @@ def running(state: FormState, lang: str, label: str, *, pace: str = "") -> Html:
     told = PLACE(lang, n=state.place) if state.place else pace
     note = f'<span class="kick" role="status">{esc(told)}</span>' if told else ""
     if not state.running:
-        start = button(label, action("start"), 'data-seed="1"', classes="pri")
+        start = button(label, action("start"), "data-ticket", classes="pri")
         return Html(f'<span class="row">{start}{note}</span>')
     wait = f' data-wait="{WAIT}"' if state.place else ""
     more = f"<span data-more hidden{wait} {action('more')}></span>"

@@ -29,8 +29,10 @@ window.Playground = (() => {
     }
   }
 
+  const UNDER_WAY = ["running", "place", "ticket"]; // who opens a link has not pressed the button
   function fragment() {
-    const bytes = new TextEncoder().encode(JSON.stringify({ tab: session.tab, states: session.states }));
+    const resting = (key, value) => (UNDER_WAY.includes(key) ? undefined : value);
+    const bytes = new TextEncoder().encode(JSON.stringify({ tab: session.tab, states: session.states }, resting));
     let text = "";
     for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
     return "#s=" + btoa(text).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
@@ -198,7 +200,7 @@ window.Playground = (() => {
 
   /* A tab */
 
-  const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head", "section", "left", "at", "layer", "measured", "replied", "tries", "quiz", "reviewing", "running", "place", "ticket"]; // not worth an undo
+  const LOOKS = ["open", "pins", "step", "show_code", "ask", "answer", "head", "section", "left", "at", "layer", "measured", "replied", "tries", "quiz", "reviewing", ...UNDER_WAY]; // not worth an undo
   const core = (state) => JSON.stringify(state, (key, value) => (LOOKS.includes(key) ? undefined : value));
 
   const goesOn = ({ action }) => action.do === "more"; // the page asks so by itself
@@ -232,6 +234,7 @@ window.Playground = (() => {
     let redo = [];
     let lastKey = "";
     let waiting = 0; // until the page goes on by itself
+    const ticket = Math.floor(Math.random() * 2 ** 31); // this page's own, in the queue of those who compute
     stages[tab] = { send };
 
     /* The page may still show what is about to go: a click on the third token while the
@@ -327,7 +330,7 @@ window.Playground = (() => {
       const more = element.querySelector("[data-more]"); // work under way: the page asks on, so that a closed page ends it
       clearTimeout(waiting);
       if (more) {
-        const goOn = () => element.isConnected && send(JSON.parse(more.dataset.do), { record: false, key: "more", field: edited });
+        const goOn = () => element.isConnected && send({ ...JSON.parse(more.dataset.do), seed: ticket }, { record: false, key: "more", field: edited });
         if (more.dataset.wait) waiting = setTimeout(goOn, +more.dataset.wait); // in a queue
         else goOn();
       }
@@ -393,6 +396,7 @@ window.Playground = (() => {
         else {
           const action = JSON.parse(button.dataset.do);
           if (action.do === "go") fold(button);
+          if ("ticket" in button.dataset) action.seed = ticket;
           if (button.dataset.seed) action.seed = Math.floor(Math.random() * 2 ** 31); // which cell to ask
           const answered = send(action);
           if (action.do === "move") answered.then(() => focusMoved(action));

@@ -169,6 +169,7 @@ def test_what_was_measured_is_what_the_sizes_of_the_tensors_say():
         [[True, "traced", 0.1, 1, 1, 0.1]],
         [[64, "traced", 0, 1, 1, 0.1]],
         [[64, "traced", float("inf"), 1, 1, 0.1]],
+        [[64, "traced", 10**400, 1, 1, 0.1]],
         [[64, "traced", 0.1, 1.5, 1, 0.1]],
         [[64, "traced", 0.1, 1, -1, 0.1]],
         [[64, "traced", 0.1, 1, 1, "0.1"]],

@@ -8,6 +8,9 @@ import pytest
 
 from model.errors import PlaygroundError
 from playground import input_errors as errors
+from playground import stage
+from playground.panel import panels
+from playground.stage import act
 from tests.playground.html_tree import read
 from tests.playground.small_form import PANEL, QUEUE, SmallState
 
@@ -55,6 +58,8 @@ def test_a_state_comes_back_from_json_and_says_only_what_is_not_usual():
         ({"vectors": [["1"]]}, "vectors"),
         ({"step": 6}, "step"),
         ({"section": "third"}, "section"),
+        ({"section": ["first"]}, "section"),
+        ({"section": {}}, "section"),
         ({"open": ["twice", 0, 0]}, "open"),
         ({"pins": [["twice", 0, 0, 0]] * 4}, "pins"),
         ({"bad": {"set:rate": 5}}, "bad"),
@@ -128,12 +133,31 @@ def test_a_number_that_cannot_be_used_stays_with_its_message(key, text):
         {"do": "preset", "name": "three"},
         {"do": "load", "state": {"rate": 9}},
         {"do": "start"},
+        {"do": "start", "seed": 10**64},  # a ticket that no link could bring back
+        {"do": "more", "seed": "x"},
     ],
 )
 def test_what_no_button_asks_is_refused_in_both_languages(action):
     with pytest.raises(PlaygroundError) as refused:
         PANEL.apply(FRESH, action)
     assert refused.value.text("en") != refused.value.text("ko")
+
+
+@pytest.mark.parametrize("name", ["encoder-decoder", "positions"])
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"do": "add"},
+        {"do": "width", "by": 1},
+        {"do": "remove", "index": 0},
+        {"do": "token", "index": 0, "text": "a"},
+    ],
+    ids=lambda action: action["do"],
+)
+def test_where_no_tokens_are_typed_none_come_or_go(name, action):
+    reply = act({"tab": name, "lang": "en", "actions": [action]})
+    assert action["do"] in reply["notice"]
+    assert reply["state"] == panels()[name].default.to_json()
 
 
 def test_cells_are_typed_pasted_and_kept_when_they_are_no_number():
@@ -186,6 +210,34 @@ def test_work_goes_on_by_itself_until_it_is_done_and_can_be_stopped():
     assert "data-more" not in PANEL.view(state, "en")
     assert do(waiting, "more").place == 0
     QUEUE.leave("6")
+
+
+def test_each_page_stands_in_the_queue_by_its_own_ticket():
+    """Also where two pages show the same state: one opened the other's link."""
+    shared = do(FRESH, "start", seed=5)
+    assert do(shared, "more", seed=7).ticket == "7"
+    assert do(shared, "more", seed=7).place == 1  # one works at a time here, and 5 is at it
+    assert do(shared, "more", seed=5).place == 0
+    QUEUE.leave("5")
+    QUEUE.leave("7")
+
+
+def test_what_was_under_way_does_not_begin_anew_when_undone():
+    state = do(FRESH, "start", seed=5)
+    QUEUE.leave("5")
+    back = do(set_(state, "count", 3), "load", state=state.to_json())
+    assert back == state.but(running=False, ticket="")
+
+
+def test_one_request_works_no_longer_than_a_turn(monkeypatch):
+    monkeypatch.setattr(stage, "panels", lambda: {"small": PANEL})
+    asked = {"tab": "small", "lang": "en", "actions": [{"do": "start", "seed": 5}]}
+    asked["actions"] += [{"do": "more"}, {"do": "more"}, {"do": "set", "key": "count", "value": 4}]
+    for seconds, step in ((0.0, 1), (60.0, 3)):
+        monkeypatch.setattr(stage, "SECONDS", seconds)
+        found = act(asked)["state"]
+        assert (found["step"], found["count"], found["running"]) == (step, 4, True)
+        QUEUE.leave("5")
 
 
 def test_examples_sections_reset_and_own_actions():
