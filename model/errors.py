@@ -71,7 +71,7 @@ class ShapeError(PlaygroundError):
 
 class RankError(ShapeError):
     en = "{name} has {rank} axes {shape}; it needs at least {needed}: (..., tokens, width)."
-    ko = "{name}의 축은 {rank}개 {shape}입니다. (..., 토큰, 너비)로 적어도 {needed}개가 필요합니다."
+    ko = "{name}의 축은 {rank}개 {shape}입니다. (..., 토큰, 너비)처럼 적어도 {needed}개가 필요합니다."
 
 
 class WidthError(ShapeError):
@@ -126,14 +126,14 @@ class NotFiniteError(PlaygroundError):
 
 class OverflowsError(PlaygroundError):
     en = "Computing {name} overflows: inputs as large as {largest} multiply to infinity. Use smaller numbers."
-    ko = "{name} 계산이 넘칩니다. 입력이 {largest}까지 커서 곱이 무한대가 됩니다. 더 작은 숫자를 쓰십시오."
+    ko = "{name} 계산이 넘칩니다. 입력이 {largest}까지 커서 곱하면 무한대가 됩니다. 더 작은 숫자를 쓰십시오."
 
 
 class FullyMaskedError(PlaygroundError):
     en = (
         "Query {row} may attend to 0 of {keys} keys; softmax over nothing is NaN. Leave at least 1."
     )
-    ko = "{row}번 쿼리가 볼 수 있는 키는 {keys}개 중 0개입니다. 빈 소프트맥스는 NaN이므로 적어도 1개를 남겨야 합니다."
+    ko = "{row}번 쿼리가 볼 수 있는 키는 {keys}개 가운데 0개입니다. 아무것도 없는 소프트맥스는 NaN이므로 적어도 1개를 남겨야 합니다."
 
 
 class MaskTypeError(PlaygroundError):
@@ -174,7 +174,7 @@ class GPT2FilesError(PlaygroundError):
 
 class ChoiceError(PlaygroundError):
     en = "{name} is {found}; it must be one of: {choices}."
-    ko = "{name}에 {found}이(가) 왔습니다. 다음 가운데 하나여야 합니다: {choices}."
+    ko = "{name}의 값은 {found}입니다. 다음 가운데 하나여야 합니다: {choices}."
 
 
 class ShortTextError(PlaygroundError):
@@ -211,12 +211,12 @@ class ShareError(PlaygroundError):
 
 class DivergedError(PlaygroundError):
     en = "The loss became {loss} at step {step}; the learning rate ({rate:.2g} of its peak) is too high."
-    ko = "{step}번째 단계에서 손실이 {loss}이(가) 되었습니다. 학습률(최고값의 {rate:.2g}배)이 너무 높습니다."
+    ko = "{step}번째 걸음에서 손실이 {loss}이(가) 되었습니다. 학습률(최고값의 {rate:.2g}배)이 너무 높습니다."
 
 
 class LiveDivergedError(DivergedError):
     en = "The loss or its gradient became {loss} at step {step}; the learning rate {rate:g} is too high. The weights are still those before this step."
-    ko = "{step}번째 단계에서 손실이나 그 기울기가 {loss}이(가) 되었습니다. 학습률 {rate:g}은(는) 너무 높습니다. 가중치는 이 단계 앞의 값 그대로입니다."
+    ko = "{step}번째 걸음에서 손실이나 그 기울기가 {loss}이(가) 되었습니다. 지금의 학습률({rate:g})이 너무 높습니다. 가중치는 이 걸음 앞의 값 그대로입니다."
 
 
 class StateError(PlaygroundError):
@@ -253,14 +253,14 @@ class CheckpointFileError(CheckpointError):
 
 class CheckpointShapeError(CheckpointError):
     en = "In the checkpoint {folder} the tensor {tensor} has shape {found}; its configuration asks for {expected}."
-    ko = "체크포인트 {folder}의 텐서 {tensor}은(는) 모양이 {found}입니다. 설정에 따르면 {expected}이어야 합니다."
+    ko = "체크포인트 {folder}의 텐서 {tensor}은(는) 모양이 {found}입니다. 설정에 따른 모양은 {expected}입니다."
 
 
 class RangeError(PlaygroundError):
     en = "{name} is {found}; it must be {wanted}."
-    ko = "{name}의 값은 {found}입니다. {wanted}이어야 합니다."
+    ko = "{name}의 값은 {found}입니다. 쓸 수 있는 값은 {wanted}입니다."
 
 
 class PromptError(PlaygroundError):
     en = "A prompt of ids cannot be {found}; it must be {wanted}."
-    ko = "프롬프트의 토큰 번호가 {found}일 수는 없습니다. {wanted}이어야 합니다."
+    ko = "프롬프트의 토큰 번호로 {found}은(는) 쓸 수 없습니다. 쓸 수 있는 것은 {wanted}입니다."

@@ -50,7 +50,7 @@ class HiddenKeyError(PlaygroundError):
         "vectors change that. Choose a key that it sees, or take the mask away."
     )
     ko = (
-        "이 마스크로는 {query}번 토큰이 {key}번 토큰을 볼 수 없습니다. 벡터를 어떻게 바꾸어도 가중치는 0입니다. "
+        "이 마스크를 쓰면 {query}번 토큰이 {key}번 토큰을 볼 수 없습니다. 벡터를 어떻게 바꾸어도 가중치는 정확히 0입니다. "
         "볼 수 있는 키를 고르거나 마스크를 끄십시오."
     )
 
@@ -72,7 +72,7 @@ class TooFastError(PlaygroundError):
         "are too long: use a smaller rate."
     )
     ko = (
-        "학습률 {rate}(으)로 한 걸음 가면 숫자가 {largest}까지 커집니다. 걸음이 너무 깁니다. "
+        "학습률이 {rate}일 때 한 걸음 가면 숫자가 {largest}까지 커집니다. 걸음이 너무 깁니다. "
         "더 작은 학습률을 쓰십시오."
     )
 

@@ -231,12 +231,12 @@ USED = {
         "크기 {n}인 창은 점수 {pairs}개 가운데 {used}개를 쓰고, 출력을 최대 {far}만큼 바꿉니다.",
     ),
     "strided": Words(
-        "The last {n} and every {n}th before them: {used} of {pairs} scores, an output moves by up to {far}.",
-        "가까운 {n}개와 그 앞의 {n}번째마다 하나씩: 점수 {pairs}개 가운데 {used}개를 쓰고, 출력은 최대 {far}만큼 바뀝니다.",
+        "The nearest {n} and then one in {n} use {used} of {pairs} scores and move an output by up to {far}.",
+        "가까운 {n}개와 그 너머 {n}개마다 하나씩: 점수 {pairs}개 가운데 {used}개를 쓰고, 출력을 최대 {far}만큼 바꿉니다.",
     ),
     "top_k": Words(
-        "Top-k uses {used} of {pairs} scores and moves an output by up to {far}, but to find them all were computed; real retrieval looks them up in an index.",
-        "top-k는 점수 {pairs}개 가운데 {used}개를 쓰고, 출력을 최대 {far}만큼 바꿉니다. 다만 여기서는 고르려고 모두 계산했습니다. 실제 검색은 색인에서 찾습니다.",
+        "Top-k uses {used} of {pairs} scores and moves an output by up to {far}. But here all were computed to find the largest; real retrieval finds them with an index.",
+        "top-k는 점수 {pairs}개 가운데 {used}개를 쓰고, 출력을 최대 {far}만큼 바꿉니다. 다만 여기서는 큰 점수를 고르려고 점수를 모두 계산했습니다. 실제 검색에서는 색인으로 찾습니다.",
     ),
 }
 LINEAR_USED = Words(

@@ -11,10 +11,10 @@ EXAMPLES = (
         "measure",
         Words("Measure it", "직접 재기"),
         Words(
-            "Guess first, then press Measure. On these axes every step is a doubling, so what grows with T² "
-            "climbs twice as steeply as what grows with T. Which curve of the memory is which?",
-            "먼저 짐작한 다음 ‘재기’를 누르십시오. 두 축 모두 한 칸이 두 배이므로, T²에 비례하면 T에 비례할 때보다 두 배 가파릅니다. "
-            "메모리 그림에서는 어느 선이 어느 쪽입니까?",
+            "Guess first, then press Measure. On these axes the same distance is always the same factor, so what grows "
+            "with T² climbs twice as steeply as what grows with T. Which curve of the memory is which?",
+            "먼저 짐작한 다음 ‘재기’를 누르십시오. 두 축 모두 거리가 같으면 배수가 같습니다. 그래서 T²에 비례하는 선은 T에 비례하는 선보다 두 배 "
+            "가파릅니다. 메모리 그림에서는 어느 선이 어느 쪽입니까?",
         ),
         CostState(),
     ),
@@ -33,8 +33,8 @@ EXAMPLES = (
         "twice-the-length",
         Words("Twice the length", "길이를 두 배로"),
         Words(
-            "“Twice the length, four times the work”: which rows are 4 times, and what does the whole block come to? "
-            "Then make both lengths sixteen times as long, 8,192 and 16,384.",
+            "“Twice the length, four times the work”, people say. Which rows become 4 times as large, and what does the "
+            "whole block come to? Then make both lengths sixteen times as long, 8,192 and 16,384.",
             "‘길이가 두 배면 계산은 네 배’라고 합니다. 4배인 줄은 어느 것이고, 블록 전체는 몇 배입니까? "
             "이번에는 두 길이를 열여섯 배, 곧 8,192와 16,384로 바꿔 보십시오.",
         ),
@@ -44,10 +44,11 @@ EXAMPLES = (
         "sixteen-thousand",
         Words("16,384 tokens", "토큰 16,384개"),
         Words(
-            "4, 64 and 1,024 MB: of one head in one layer. How much is it in all of GPT-2 small? "
+            "4, 64 and 1,024 MB for the scores of 1,024, 4,096 and 16,384 tokens: so say the notes that this course "
+            "checks, and that is one head in one layer. How much is it in all of a model as large as GPT-2 small? "
             "Choose GPT-2 XL next, and compare its scores with its KV cache.",
-            "4, 64, 1,024 MB는 한 층, 한 헤드의 값입니다. GPT-2 소형 전체로는 얼마입니까? "
-            "다음에는 GPT-2 초대형을 골라 점수와 KV 캐시를 견주어 보십시오.",
+            "이 과정에서 확인하는 노트에는 점수가 토큰 1,024개에서 4 MB, 4,096개에서 64 MB, 16,384개에서 1,024 MB라고 적혀 있습니다. "
+            "한 층, 한 헤드의 값입니다. GPT-2 소형만 한 모델 전체로는 얼마입니까? 다음에는 GPT-2 초대형을 골라 점수와 KV 캐시를 견주어 보십시오.",
         ),
         CostState(section="sizes", length=16_384, longer=32_768, open=["score_bytes", 0, 2, 0]),
     ),
@@ -56,7 +57,7 @@ EXAMPLES = (
         Words("A window", "창으로 보기"),
         Words(
             "Each token sees itself and the one before it. Which output is moved the most? "
-            "Widen the window until none is: how wide must it be?",
+            "Widen the window until no output is moved: how wide must it be?",
             "토큰마다 자기 자신과 바로 앞 토큰만 봅니다. 출력이 가장 많이 바뀌는 토큰은 어느 것입니까? "
             "아무것도 바뀌지 않을 때까지 창을 넓혀 보십시오. 얼마나 넓어야 합니까?",
         ),

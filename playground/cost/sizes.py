@@ -287,10 +287,10 @@ SUMS = {
     "total": ("per_token", "per_pair"),
 }
 SCORES = Words(
-    "{T} tokens, {model}: the scores of one head are {one} MiB; {n_layer} layers of {n_head} heads make {all} MiB, if all are kept. The KV cache takes {cache} MiB.",
-    "토큰 {T}개, {model}: 헤드 하나의 점수는 {one} MiB입니다. 층 {n_layer}개에 헤드가 {n_head}개씩이니 모두 남겨 두면 {all} MiB입니다. KV 캐시는 {cache} MiB입니다.",
+    "{T} tokens, {model}: the scores of one head are {one} MiB; in all, layers × heads = {n_layer} × {n_head} of them make {all} MiB, if all are kept. The KV cache takes {cache} MiB.",
+    "토큰 {T}개, {model}: 헤드 하나의 점수는 {one} MiB입니다. 층 {n_layer}개에 헤드가 {n_head}개씩 있으므로, 모두 남겨 두면 {all} MiB입니다. KV 캐시는 {cache} MiB입니다.",
 )
 WORK = Words(
-    "From {T} to {longer} tokens the scores become {scores} times as many, but the block’s work {block} times: what treats each token by itself grows only {rest} times. The two parts weigh the same at {even} tokens.",
-    "토큰이 {T}개에서 {longer}개로 바뀌면 점수는 {scores}배가 되지만 블록의 계산량은 {block}배입니다. 토큰을 하나씩 다루는 부분은 {rest}배이기 때문입니다. T에 비례하는 부분과 T²에 비례하는 부분은 토큰 {even}개에서 같아집니다.",
+    "From {T} to {longer} tokens the scores become {scores} times as many, but the block’s work {block} times: the part that treats each token by itself, in proportion to T, grows only {rest} times. It and the part in proportion to T² are equally large at {even} tokens.",
+    "토큰이 {T}개에서 {longer}개로 바뀌면 점수는 {scores}배가 되지만 블록의 계산량은 {block}배입니다. 토큰을 하나씩 다루는, T에 비례하는 부분은 {rest}배이기 때문입니다. 이 부분과 T²에 비례하는 부분의 크기는 토큰 {even}개에서 같아집니다.",
 )

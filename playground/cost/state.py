@@ -83,7 +83,7 @@ FIELDS: dict[str, Field] = {
     "n_head": Whole(Words("heads (n_head)", "헤드 수(n_head)"), 1, 256),
     "n_embd": Whole(Words("width (n_embd)", "너비(n_embd)"), 1, 24_576),
     "length": Whole(Words("tokens", "토큰 수"), 1, LONGEST),
-    "longer": Whole(Words("compared with, tokens", "견줄 토큰 수"), 1, LONGEST),
+    "longer": Whole(Words("tokens to compare with", "견줄 토큰 수"), 1, LONGEST),
     "number": Choice(
         Words("a number takes", "숫자 하나의 크기"),
         {

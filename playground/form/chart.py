@@ -82,7 +82,8 @@ def chart(
 
 NOTHING = Words("Nothing to draw yet.", "아직 그릴 것이 없습니다.")
 MEANS = Words(
-    "Each point drawn is the mean of up to {n}.", "그린 점 하나는 최대 {n}개 값의 평균입니다."
+    "Each point drawn is the mean of up to {n} values.",
+    "그린 점 하나는 최대 {n}개 값의 평균입니다.",
 )
 
 

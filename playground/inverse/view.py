@@ -5,6 +5,7 @@ from __future__ import annotations
 from lessons.words import Words
 from model.inverse import MOST, difference, points
 from playground import input_errors as errors
+from playground.block.stack import scientific
 from playground.controls import button
 from playground.form.chart import Axis, Level, Line, chart
 from playground.form.view import running
@@ -89,7 +90,7 @@ def verdict(state: InverseState, found: Look, lang: str) -> str:
     if here.state == "reached":
         return f"<b>{(REACHED if steps else THERE)(lang, n=steps)}</b>"
     if here.state == "flat":
-        largest = f"{here.gradient.abs().max().item():.1e}".replace("-", "−")
+        largest = scientific(here.gradient.abs().max().item())
         return f"<b>{FLAT(lang, largest=largest)}</b>"
     if found.refused:
         return f"<b>{esc(found.refused.text(lang))}</b>"
@@ -129,7 +130,7 @@ AWAY = Words(
 FLAT = Words(
     "Gradient descent is stuck: the largest number of the gradient is {largest}, so a step changes next to nothing, "
     "however far the goal is.",
-    "경사 하강법이 멈추었습니다. 기울기에서 가장 큰 수가 {largest}이어서, 목표가 아무리 멀어도 한 걸음에 거의 아무것도 바뀌지 않습니다.",
+    "경사 하강법이 멈추었습니다. 기울기에서 가장 큰 수가 {largest}이므로, 목표가 아무리 멀어도 한 걸음에 거의 아무것도 바뀌지 않습니다.",
 )
 
 
@@ -189,7 +190,7 @@ def tried(state: InverseState, found: Look, i: int, j: int, lang: str) -> Html:
     said = TRIED(
         lang,
         token=token_label(state, i),
-        n=j + 1,
+        n=j,
         h=f"{made.h:g}",
         above=number(made.above, 8),
         below=number(made.below, 8),
@@ -201,8 +202,8 @@ def tried(state: InverseState, found: Look, i: int, j: int, lang: str) -> Html:
 
 
 TRIED = Words(
-    "Tried out: with column {n} of {token} larger by {h} the loss is {above}, smaller by {h} it is {below}. "
+    "Tried out: with X[{token}, {n}] larger by {h} the loss is {above}, smaller by {h} it is {below}. "
     "Their difference over 2 × {h} is <b>{slope}</b>; autograd says <b>{gradient}</b>.",
-    "직접 바꾸어 보면: {token} 토큰 {n}열의 숫자를 {h}만큼 키울 때 손실은 {above}, {h}만큼 줄일 때는 {below}입니다. "
+    "직접 바꾸어 보면: X[{token}, {n}]의 숫자를 {h}만큼 키울 때 손실은 {above}, {h}만큼 줄일 때는 {below}입니다. "
     "그 차이를 2 × {h}로 나누면 <b>{slope}</b>이고, autograd가 구한 값은 <b>{gradient}</b>입니다.",
 )

@@ -41,9 +41,11 @@ TAB = FormPanel(
         heading=Words("What attention costs", "어텐션의 비용"),
         intro=Words(
             "Every query meets every key: <b>twice the length, four times the scores</b>. Measure what that takes in time "
-            "and memory, count it for whole models, and see what cheaper kinds of attention do to the numbers.",
+            "and memory, count it for whole models, and see what cheaper kinds of attention do to the numbers. In the formulas "
+            "T is the number of tokens and C the width of a vector.",
             "모든 쿼리는 모든 키를 만납니다. 그래서 <b>길이가 두 배면 점수는 네 배</b>입니다. 시간과 메모리가 얼마나 드는지 직접 재고, "
-            "모델 전체로는 얼마인지 세어 보고, 더 값싼 어텐션에서는 숫자가 어떻게 달라지는지 보십시오.",
+            "모델 전체로는 얼마인지 세어 보고, 더 값싼 어텐션에서는 숫자가 어떻게 달라지는지 보십시오. 식에서 T는 토큰 수, C는 벡터의 "
+            "너비입니다.",
         ),
         formula=Html("<span>QKᵀ : T × T</span><span>block : 12 C² T + 2 C T²</span>"),
         examples=EXAMPLES,

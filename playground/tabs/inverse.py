@@ -25,7 +25,7 @@ EXAMPLES = (
             "Take one step and watch the share. Each number of ∂ X says how the loss would grow if that number of "
             "X grew; open one, and compare it with the slope found by trying. Then let gradient descent go on: how "
             "many steps does it need?",
-            "‘한 걸음’을 눌러 비율을 보십시오. ∂ X의 숫자는 X의 그 숫자를 키우면 손실이 얼마나 커지는지를 말합니다. 하나를 열어, 직접 "
+            "‘한 걸음’을 누르고 비율을 보십시오. ∂ X의 숫자는 X의 그 숫자를 키우면 손실이 얼마나 커지는지를 말합니다. 하나를 열어, 직접 "
             "바꾸어 구한 기울기와 견주어 보십시오. 그런 다음 경사 하강법에 맡기십시오. 몇 걸음이 필요합니까?",
         ),
         InverseState(open=["gradient", 0, 2, 0]),
@@ -47,11 +47,13 @@ EXAMPLES = (
         "saturated",
         Words("No gradient left", "사라진 기울기"),
         Words(
-            "Without ÷ √d the softmax is saturated, and the squared distance multiplies its gradient by w (1 − w): "
-            "next to nothing is left, although the goal is 80 % away. Switch the loss to cross-entropy: the same "
-            "numbers, and the gradient of the score is back at −0.8.",
-            "√d로 나누지 않아 소프트맥스가 포화되었습니다. 거리의 제곱을 손실로 쓰면 기울기에 w (1 − w)가 곱해져, 목표까지 80 %나 "
-            "남았는데도 기울기가 거의 없습니다. 손실을 교차 엔트로피로 바꿔 보십시오. 숫자는 그대로인데 점수의 기울기가 −0.8로 돌아옵니다.",
+            "Two of the vectors are long and nothing is divided by √d: the softmax is saturated, the share w almost 0. "
+            "The squared distance as loss multiplies the gradient by w (1 − w), and next to nothing is left, although "
+            "the share should be 80 %. Switch the loss to cross-entropy: with the same numbers, the gradient of the "
+            "score is −0.8.",
+            "벡터 둘이 긴데 √d로 나누지도 않아 소프트맥스가 포화되었고, 비율 w는 거의 0입니다. 거리의 제곱을 손실로 쓰면 기울기에 "
+            "w (1 − w)가 곱해져, 비율이 80 %여야 하는데도 기울기가 거의 없습니다. 손실을 교차 엔트로피로 바꿔 보십시오. 숫자는 그대로인데 "
+            "점수의 기울기가 −0.8이 됩니다.",
         ),
         InverseState(
             vectors=[[1.0, 0.0], [4.0, 2.0], [4.0, 2.2]],
@@ -65,10 +67,10 @@ EXAMPLES = (
         "too-long",
         Words("Too long a step", "너무 긴 걸음"),
         Words(
-            "At the learning rate 5 the second step jumps over the goal and lands far beyond it. Take the steps one "
+            "At the learning rate 5 the second step is so long that the share falls from 37 % to 1 %. Take the steps one "
             "by one, then press Reset and try 4 and 1: which of them arrives sooner?",
-            "학습률 5에서는 두 번째 걸음이 목표를 뛰어넘어 엉뚱한 곳에 떨어집니다. 한 걸음씩 가 본 다음, ‘처음으로’를 누르고 4와 1로도 해 "
-            "보십시오. 어느 쪽이 먼저 닿습니까?",
+            "학습률이 5이면 두 번째 걸음이 너무 길어 비율이 37 %에서 1 %로 떨어집니다. 한 걸음씩 가 본 다음, ‘처음으로’를 누르고 4와 "
+            "1로도 해 보십시오. 어느 쪽이 먼저 닿습니까?",
         ),
         InverseState(rate=5.0, open=["after", 0, 0, 0]),
     ),
@@ -95,10 +97,10 @@ TAB = FormPanel(
             "Until now vectors made weights. Here it goes the other way round: say which <b>weight</b> you want, and "
             "find <b>vectors</b> that give it. Q, K and V are the vectors X themselves. Change them by hand for points, "
             "or let <b>gradient descent</b> do it: it asks of each number how the loss would grow with it, and moves "
-            "the number the other way.",
+            "the number the other way. In the formulas w is the share now and t the goal.",
             "지금까지는 벡터에서 가중치가 나왔습니다. 여기서는 거꾸로 갑니다. 원하는 <b>가중치</b>를 먼저 말하고, 그렇게 되는 <b>벡터</b>를 "
             "찾습니다. Q, K, V는 모두 벡터 X 그대로입니다. 숫자를 직접 고쳐 달성도를 올려 보고, <b>경사 하강법</b>에도 맡겨 보십시오. 경사 "
-            "하강법은 숫자마다 그 수가 커지면 손실이 얼마나 커지는지를 구해 그 반대쪽으로 옮깁니다.",
+            "하강법은 숫자마다 그 수가 커지면 손실이 얼마나 커지는지를 구해 그 반대쪽으로 옮깁니다. 식에서 w는 지금의 비율, t는 목표입니다.",
         ),
         formula=FORMULA,
         examples=EXAMPLES,

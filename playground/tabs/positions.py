@@ -99,7 +99,7 @@ EXAMPLES = (
         Words(
             "The word for “woman” in the Korean model: its nearest is “man”, far ahead of the rest, because "
             "both stand in the same places. Some of the others are no letters at all but bytes: pieces of a "
-            "syllable. Then look up 사랑 (“love”), with and without the blank before it.",
+            "syllable.",
             "‘여자’에 가장 가까운 것은 ‘남자’이고, 그다음과 차이가 큽니다. 둘이 같은 자리에 쓰이기 때문입니다. 글자가 아니라 바이트로 보이는 것은 음절의 조각입니다. 이번에는 "
             "‘사랑’을 넣고, 앞의 빈칸을 켠 것과 끈 것을 견주어 보십시오.",
         ),
