@@ -7,7 +7,7 @@ time and nothing else: where it was forgotten, or never known, it is computed an
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 
 from model.plus_two import RECIPES, PlusTwoRun, PlusTwoState
 from playground import input_errors as errors
@@ -17,17 +17,22 @@ from playground.turns import TURN, work
 
 REMEMBERED = 256  # states of 0.2 MB
 LONGER = 800  # a pause on the way to the last step
-MILESTONE = 250  # steps between two states that are kept though the training went on
+MILESTONE = 250  # steps between two states that are kept though all have gone on
 
 Training = tuple[str, int, float]  # recipe, seed, rate
 
 
 class Memory:
-    """Where trainings stand: the latest states used, and those at milestones. Shared by all."""
+    """Where trainings stand: wherever a person does, and at milestones. Shared by all.
+
+    A whole class may train the same. Where all have gone on from is needed no more; beyond
+    `room`, what was used longest ago is forgotten.
+    """
 
     def __init__(self, room: int = REMEMBERED) -> None:
         self.room, self.lock = room, threading.Lock()
         self.states: OrderedDict[tuple[Training, int], PlusTwoState] = OrderedDict()
+        self.standing: Counter[tuple[Training, int]] = Counter()  # how many came there and stayed
 
     def last_known(self, training: Training, step: int) -> int:
         """The last remembered step that is not after `step`; 0 needs no remembering."""
@@ -41,15 +46,27 @@ class Memory:
                 self.states.move_to_end((training, step))
             return self.states.get((training, step))
 
-    def keep(self, training: Training, run: PlusTwoRun, since: int) -> None:
-        """Remember where `run` stands; where it came from is needed no more, but for milestones."""
-        state = run.state()
+    def keep(self, training: Training, run: PlusTwoRun) -> None:
+        """Remember where `run` stands, for one person more."""
+        place, state = (training, run.step), run.state()
         with self.lock:
-            if since % MILESTONE:
-                self.states.pop((training, since), None)
-            self.states[training, run.step] = state
+            self.standing[place] += 1
+            self.states[place] = state
+            self.states.move_to_end(place)
             while len(self.states) > self.room:
-                self.states.popitem(last=False)
+                forgotten, _ = self.states.popitem(last=False)
+                del self.standing[forgotten]
+
+    def leave(self, training: Training, step: int) -> None:
+        """One person goes on from `step`; when the last has, only a milestone is remembered."""
+        place = (training, step)
+        with self.lock:
+            if place not in self.states:
+                return
+            self.standing[place] -= 1
+            if self.standing[place] <= 0 and step % MILESTONE:
+                del self.standing[place]
+                self.states.pop(place, None)
 
 
 MEMORY = Memory()
@@ -100,13 +117,16 @@ def more(state: EncoderDecoderState) -> EncoderDecoderState:
             runs.append(run_at(training, state.step))
         if runs[0].step < end:
             runs[0].advance()
+            if runs[0].step % MILESTONE == 0 and runs[0].step < end:
+                MEMORY.keep(training, runs[0])
         return runs[0].step < end
 
-    place = work(state.ticket or f"{training} {end}", one)
+    place = work(state.ticket, one)
     step = state.step
     if runs:
         step = runs[0].step
-        MEMORY.keep(training, runs[0], since=state.step)
+        MEMORY.keep(training, runs[0])
+        MEMORY.leave(training, state.step)
     return state.but(step=step, left=end - step, place=place, running=step < end)
 
 
@@ -118,5 +138,6 @@ def once(state: EncoderDecoderState, action: Action) -> EncoderDecoderState:
     run = run_at(training, state.step)
     with TURN:
         run.advance()
-    MEMORY.keep(training, run, since=state.step)
+    MEMORY.keep(training, run)
+    MEMORY.leave(training, state.step)
     return state.but(step=run.step, left=max(0, state.left - 1), running=False, place=0)

@@ -17,7 +17,7 @@ MOST = 2000  # training steps of a run
 RECIPE_NAMES = {
     "as_printed": Words(
         "as printed: one sequence, not scaled, dropout",
-        "문서 그대로: 수열 하나, 나누지 않은 수, 드롭아웃",
+        "노트 그대로: 수열 하나, 나누지 않은 수, 드롭아웃",
     ),
     "mended": Words(
         "mended: many sequences, numbers ÷ 50, no dropout",

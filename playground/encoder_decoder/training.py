@@ -157,14 +157,14 @@ def standing(at: Stand, lang: str) -> Html:
 
 
 FRESH = Words(
-    "Not trained yet. On {count} evenly spaced sequences it is off by {forced} with the right answers handed in, by "
-    "{free} left to itself (root mean square).",
-    "아직 학습하지 않았습니다. 간격이 고른 수열 {count}개에서 평균 제곱근 오차는 정답을 넣어 줄 때 {forced}, 스스로 이어 갈 때 {free}입니다.",
+    "Not trained yet. On {count} evenly spaced sequences its answers are off by {forced} with the right ones handed in, "
+    "by {free} running free (root mean square).",
+    "아직 학습하지 않았습니다. 간격이 고른 수열 {count}개에서 평균 제곱근 오차는 정답을 넣어 줄 때 {forced}, 자유 실행에서 {free}입니다.",
 )
 TRAINED = Words(
-    "After {n} steps the loss is {loss}. On {count} sequences it never saw, the answers are off by {forced} with the "
-    "right ones handed in, by {free} left to itself (root mean square).",
-    "{n}걸음 학습한 지금 손실은 {loss}입니다. 본 적 없는 수열 {count}개에서 평균 제곱근 오차는 정답을 넣어 줄 때 {forced}, 스스로 이어 갈 때 "
+    "After {n} steps the loss is {loss}. On {count} sequences it never saw, its answers are off by {forced} with the "
+    "right ones handed in, by {free} running free (root mean square).",
+    "{n}걸음 학습한 지금 손실은 {loss}입니다. 본 적 없는 수열 {count}개에서 평균 제곱근 오차는 정답을 넣어 줄 때 {forced}, 자유 실행에서 "
     "{free}입니다.",
 )
 
@@ -206,4 +206,4 @@ LOSS = Words("loss", "손실")
 STEP = Words("step", "걸음")
 CURVE = Words("Loss: the mean squared error of each step", "손실: 걸음마다의 평균 제곱 오차")
 ALWAYS = Words("always 32", "늘 32")
-ECHO = Words("nothing added", "안 더하면")
+ECHO = Words("nothing added", "2를 안 더하면")

@@ -1,4 +1,4 @@
-"""Encoder and decoder: document 3's "+2", as printed and mended, trained live."""
+"""Encoder and decoder: the "+2" of the notes (document 3), as printed and mended, trained live."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def mended(seed: int, **settings: object) -> EncoderDecoderState:
 EXAMPLES = (
     Example(
         "as-printed",
-        Words("As printed", "문서 그대로"),
+        Words("As printed", "노트에 적힌 그대로"),
         Words(
-            "Press the button: 500 epochs on one sequence, as document 3 does it. The loss falls from about 1,200 to "
-            "about 300. Is that good? Always answering 32 would cost 200. Then type 50, 40, 30, 20, 10 into src: what "
-            "should come out, and what does? Go on to step 800, and the first three numbers are known by heart. Left "
-            "to itself the model still recites them whatever src says: nothing ever taught it to look.",
-            "단추를 눌러 문서 3처럼 수열 하나로 500에포크를 학습하십시오. 손실이 1,200쯤에서 300쯤으로 줄어듭니다. 잘된 것일까요? 늘 32라고만 "
-            "답해도 손실은 200입니다. 이번에는 src를 50, 40, 30, 20, 10으로 고쳐 보십시오. 무엇이 나와야 하고, 실제로는 무엇이 나옵니까? "
-            "800걸음까지 더 학습하면 앞의 세 수는 외웁니다. 그래도 자유 실행에서는 src가 무엇이든 그 수를 외워 말합니다. 입력을 볼 까닭을 배운 "
-            "적이 없기 때문입니다.",
+            "Press the button: one sequence over and over, 501 times, as the notes print it. The loss falls from about "
+            "1,200 to about 300. Is that good? Always answering 32 would cost 200. Then type 50, 40, 30, 20, 10 into src: "
+            "what should come out, and what does? Go on to step 800, and the first three answers come near 12, 22 and 32. "
+            "Running free, the model recites them for your numbers too: nothing ever taught it to look at src.",
+            "단추를 눌러 노트에 적힌 대로 수열 하나를 501번 되풀이해 학습하십시오. 손실이 1,200쯤에서 300쯤으로 줄어듭니다. 잘된 것일까요? 늘 "
+            "32라고만 답해도 손실은 200입니다. 이번에는 src를 50, 40, 30, 20, 10으로 고쳐 보십시오. 무엇이 나와야 하고, 실제로는 무엇이 나옵니까? "
+            "800걸음까지 이어서 학습하면 앞의 세 답이 12, 22, 32에 가까워집니다. 그래도 자유 실행에서는 고친 수열에도 그 답을 외워 말합니다. "
+            "입력을 볼 까닭을 배운 적이 없기 때문입니다.",
         ),
         EncoderDecoderState(),
     ),
@@ -60,12 +60,12 @@ EXAMPLES = (
         Words("Mended", "고친 방법"),
         Words(
             "Three things are changed: every step learns from 16 new sequences, the numbers are divided by 50, and there "
-            "is no dropout. Train it, then type 50, 40, 30, 20, 10, or five numbers of your own, evenly spaced. It "
-            "answers with something near + 2, because it had to read src to do well. Now try numbers that are not "
-            "evenly spaced, or very large: it never saw such.",
-            "세 가지를 고쳤습니다. 걸음마다 새 수열 16개로 배우고, 수를 50으로 나누고, 드롭아웃을 뺐습니다. 학습한 뒤 src에 50, 40, 30, "
-            "20, 10이나 간격이 고른 다른 다섯 수를 넣어 보십시오. +2에 가까운 답이 나옵니다. src를 읽어야만 잘할 수 있었기 때문입니다. 이번에는 "
-            "간격이 고르지 않은 수나 아주 큰 수를 넣어 보십시오. 그런 것은 본 적이 없습니다.",
+            "is no dropout (the learning rate is doubled as well). Train it, then type 50, 40, 30, 20, 10 into src. With "
+            "the right answers handed in, it now comes near + 2, because it had to read src to do well; running free, it "
+            "drifts off. Then try numbers that are not evenly spaced, or very large: it never saw such.",
+            "세 가지를 고쳤습니다. 걸음마다 새 수열 16개로 배우고, 수를 50으로 나누고, 드롭아웃을 뺐습니다(학습률도 두 배입니다). 학습한 뒤 "
+            "src에 50, 40, 30, 20, 10을 넣어 보십시오. 교사 강요에서는 이제 +2에 가까운 답이 나옵니다. src를 읽어야만 잘할 수 있었기 "
+            "때문입니다. 자유 실행에서는 점점 벗어납니다. 이번에는 간격이 고르지 않은 수나 아주 큰 수를 넣어 보십시오. 그런 것은 본 적이 없습니다.",
         ),
         mended(4),
     ),
@@ -74,10 +74,10 @@ EXAMPLES = (
         Words("Free running", "자유 실행"),
         Words(
             "It trains by itself to step 400 and pauses, half ready. Compare the two lines of answers. With the right "
-            "answers handed in, every place starts afresh. Left to itself, the model reads its own slips, and they "
+            "answers handed in, every place starts afresh. Running free, the model reads its own slips, and they "
             "add up. The first answers are equal: why? Then go on to step 800: both errors shrink.",
             "400걸음까지 저절로 학습하고 멈춥니다. 아직 덜 배웠습니다. 두 줄의 답을 견주어 보십시오. 정답을 넣어 주면 자리마다 새로 시작하지만, "
-            "스스로 이어 가면 자기가 틀린 값을 읽으므로 오차가 쌓입니다. 첫째 답은 둘이 같습니다. 왜 그럴까요? 800걸음까지 이어서 학습하면 두 오차가 "
+            "자유 실행에서는 자기가 틀린 값을 읽으므로 오차가 쌓입니다. 첫째 답은 둘이 같습니다. 왜 그럴까요? 800걸음까지 이어서 학습하면 두 오차가 "
             "모두 줄어듭니다.",
         ),
         mended(5, left=400, running=True),
@@ -101,11 +101,11 @@ EXAMPLES = (
         Words(
             "Attention alone would not know which number comes first: these rows of sines and cosines are added to tell. "
             "Open a number of P, then one of P Pᵀ. Along each diagonal of P Pᵀ the number is the same: the dot product "
-            "depends on the distance alone. Then look at x, number and position together. The document’s numbers are not "
+            "depends on the distance alone. Then look at x, number and position together. The numbers of the notes are not "
             "scaled, and P drowns in them. Choose the mended recipe: now both can be heard.",
             "어텐션만으로는 어느 수가 먼저인지 알 수 없습니다. 그래서 사인과 코사인으로 된 이 행을 더해 자리를 알립니다. P의 숫자를 열고, P Pᵀ의 숫자도 "
             "열어 보십시오. P Pᵀ의 대각선을 따라가면 같은 수만 나옵니다. 점곱이 거리에만 달려 있기 때문입니다. 이번에는 수와 위치를 더한 x를 보십시오. "
-            "문서의 수는 나누지 않아서 P가 그 속에 묻힙니다. 고친 방법을 고르면 위치도 드러납니다.",
+            "노트의 수는 나누지 않아서 P가 그 속에 묻힙니다. 고친 방법을 고르면 위치도 드러납니다.",
         ),
         EncoderDecoderState(section="positions", open=["table", 0, 3, 2]),
     ),
@@ -120,9 +120,10 @@ TAB = FormPanel(
         intro=Words(
             "One stack reads, another writes. The <b>encoder</b> reads the source <b>src</b> and leaves the <b>memory</b>; "
             "the <b>decoder</b> reads the target so far, <b>tgt</b>, and looks into the memory by <b>cross-attention</b>. "
-            "The task is document 3’s: add 2 to each of five numbers.",
+            "The task is from the notes that this course checks: add 2 to each of five numbers.",
             "한쪽은 읽고 한쪽은 씁니다. <b>인코더</b>는 입력 <b>src</b>를 읽어 <b>메모리</b>를 남깁니다. <b>디코더</b>는 지금까지의 출력 "
-            "<b>tgt</b>를 읽고, <b>교차 어텐션</b>으로 메모리를 들여다봅니다. 과제는 문서 3에 나온 것으로, 다섯 수에 각각 2를 더하는 일입니다.",
+            "<b>tgt</b>를 읽고, <b>교차 어텐션</b>으로 메모리를 들여다봅니다. 과제는 이 과정에서 확인하는 노트에 나온 것으로, 다섯 수에 "
+            "각각 2를 더하는 일입니다.",
         ),
         formula=Html(
             "<span>memory = encoder(src)</span> <span>answers = decoder(tgt, memory)</span> "
