@@ -5,7 +5,6 @@ from __future__ import annotations
 from lessons.words import Words
 from model.inverse import MOST, difference, points
 from playground import input_errors as errors
-from playground.block.stack import scientific
 from playground.controls import button
 from playground.form.chart import Axis, Level, Line, chart
 from playground.form.view import running
@@ -90,7 +89,7 @@ def verdict(state: InverseState, found: Look, lang: str) -> str:
     if here.state == "reached":
         return f"<b>{(REACHED if steps else THERE)(lang, n=steps)}</b>"
     if here.state == "flat":
-        largest = scientific(here.gradient.abs().max().item())
+        largest = f"{here.gradient.abs().max().item():.1e}".replace("-", "−")
         return f"<b>{FLAT(lang, largest=largest)}</b>"
     if found.refused:
         return f"<b>{esc(found.refused.text(lang))}</b>"
