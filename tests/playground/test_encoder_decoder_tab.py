@@ -1,78 +1,35 @@
-"""The encoder–decoder tab: its numbers beside the run's own, its training in turns, its examples."""
+"""The encoder–decoder tab: its numbers beside the run's own, its examples, what a person types."""
 
 from __future__ import annotations
-
-import json
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 
 from model.errors import PlaygroundError
 from model.plus_two import PRINTED, RECIPES, PlusTwoRun, constant_loss, off
-from playground import turns
 from playground.encoder_decoder import look as looking
-from playground.encoder_decoder import runs
 from playground.encoder_decoder.look import UNSEEN
-from playground.encoder_decoder.runs import Memory, next_pause, run_at
+from playground.encoder_decoder.runs import run_at
 from playground.encoder_decoder.state import MOST, WHERE, EncoderDecoderState
 from playground.explain import explain
 from playground.stage import act
 from playground.tabs.encoder_decoder import TAB
 from tests.playground.html_tree import read
+from tests.playground.plus_two_states import (
+    DOWN,
+    EXAMPLES,
+    LANGS,
+    do,
+    fresh_memory,
+    run_on,
+    set_,
+    short,
+    shown,
+    steps,
+    trained,
+)
 
-EXAMPLES = [e.name for e in TAB.form.examples]
-LANGS = ("en", "ko")
-DOWN = [[50.0, 40.0, 30.0, 20.0, 10.0]]
-
-
-@pytest.fixture(autouse=True)
-def memory(monkeypatch):
-    """Nothing is remembered from another test, and nobody else stands in the queue."""
-    fresh, queue = Memory(), turns.Queue()
-    monkeypatch.setattr(runs, "MEMORY", fresh)
-    monkeypatch.setattr(runs, "work", lambda ticket, step: turns.work(ticket, step, queue=queue))
-    looking.stand.cache_clear()
-    looking.looked.cache_clear()
-    return fresh
-
-
-def example(name):
-    return TAB.form.example(name)
-
-
-def do(state, name, /, **fields):
-    return TAB.apply(state, {"do": name, **fields})
-
-
-def set_(state, key, value):
-    return do(state, "set", key=key, value=value)
-
-
-def shown(state, name):
-    return TAB.form.flow(state, "en").get(name).values
-
-
-def steps(state, n):
-    """The state `n` training steps on, one by one."""
-    for _ in range(n):
-        state = do(state, "once")
-    return state
-
-
-def run_on(state):
-    """Turn by turn, as the page asks, to where training pauses."""
-    for _ in range(MOST):
-        if not state.running:
-            return state
-        state = do(state, "more")
-    raise AssertionError("it never pauses")
-
-
-def short(name, left=6):
-    """An example that trains by itself, cut to a few steps."""
-    state = example(name)
-    return state.but(left=left) if state.running else state
+__all__ = ["fresh_memory"]  # a fixture
 
 
 # The numbers
@@ -180,13 +137,6 @@ def test_the_loss_stands_beside_what_a_shortcut_costs():
     assert found.free == pytest.approx(off(found.run.free(UNSEEN), UNSEEN))
 
 
-def trained(recipe, seed, count):
-    run = PlusTwoRun(recipe, seed)
-    for _ in range(count):
-        run.advance()
-    return run
-
-
 def test_positions_are_the_models_own():
     state = EncoderDecoderState(section="positions")
     run = PlusTwoRun("as_printed", 1)
@@ -195,115 +145,6 @@ def test_positions_are_the_models_own():
     torch.testing.assert_close(shown(state, "embedded").float(), x, atol=1e-4, rtol=0)
     table = shown(state, "table")
     torch.testing.assert_close(shown(state, "dots"), table @ table.T)
-
-
-# Training in turns
-
-
-def test_a_press_trains_to_the_recipes_end_and_the_next_goes_on(monkeypatch):
-    monkeypatch.setitem(RECIPES, "as_printed", short_recipe("as_printed", 9))
-    state = do(EncoderDecoderState(), "start", seed=7)
-    state = run_on(state)
-    assert (state.step, state.left, state.running) == (9, 0, False)
-    assert looking.look(state).stand.run.losses == trained("as_printed", 1, 9).losses
-    assert next_pause(state) == 800
-    assert next_pause(state.but(step=800)) == MOST
-    further = do(state, "start", seed=8)
-    assert further.step > 9
-    assert further.step + further.left == 800
-
-
-def short_recipe(name, count):
-    recipe = RECIPES[name]
-    return type(recipe)(**{**vars(recipe), "steps": count})
-
-
-def test_paused_and_gone_on_it_is_the_same_training():
-    state = do(EncoderDecoderState(left=8), "start", seed=1).but(running=True)
-    paused = do(state, "stop")
-    assert do(paused, "more") == paused
-    one = steps(paused, 1)
-    assert one.step == paused.step + 1
-    assert looking.look(one).stand.run.losses == trained("as_printed", 1, one.step).losses
-
-
-def test_a_link_brings_its_training_back(memory):
-    state = steps(EncoderDecoderState(seed=6), 5)
-    answers = shown(state, "free")
-    memory.states.clear()  # another server, or a restart
-    looking.stand.cache_clear()
-    looking.looked.cache_clear()
-    found = TAB.usable(json.loads(json.dumps(state.to_json())))
-    assert (found.step, found.left, found.running) == (0, 5, True)
-    back = run_on(found)
-    assert (back.step, back.running) == (5, False)
-    assert torch.equal(shown(back, "free"), answers)
-
-
-def test_what_is_forgotten_between_two_requests_is_computed_anew(memory):
-    state = steps(EncoderDecoderState(seed=6), 3)
-    memory.states.clear()
-    assert run_at(("as_printed", 6, 0.001), 3).losses == trained("as_printed", 6, 3).losses
-    assert shown(state, "free").shape == (1, 5)
-
-
-def test_memory_holds_the_latest_and_the_milestones():
-    room = Memory(room=4)
-    training = ("mended", 1, 0.002)
-    run = trained("mended", 1, 2)
-    room.keep(training, run, since=0)
-    run.advance()
-    room.keep(training, run, since=2)
-    assert [step for _, step in room.states] == [3]
-    run.advance()
-    room.keep(training, run, since=250)  # a milestone stays, here as if it stood at 3
-    assert room.last_known(training, 3) == 3
-    assert room.last_known(training, 99) == 4
-    assert room.last_known(("mended", 2, 0.002), 99) == 0
-    for seed in range(10):
-        room.keep(("mended", seed, 0.1), run, since=1)
-    assert len(room.states) == 4
-
-
-def test_people_with_the_same_training_do_not_disturb_each_other():
-    def one(first):
-        state = steps(EncoderDecoderState(seed=9), first)
-        return looking.look(steps(state, 2)).stand.run.losses
-
-    expected = trained("as_printed", 9, 9).losses
-    with ThreadPoolExecutor(3) as pool:
-        for losses in pool.map(one, (1, 4, 7)):
-            assert losses == expected[: len(losses)]
-
-
-def test_one_who_waits_trains_nothing(monkeypatch):
-    monkeypatch.setattr(runs, "work", lambda ticket, step: 2)
-    state = do(EncoderDecoderState(), "start", seed=4)
-    assert (state.step, state.place, state.running) == (0, 2, True)
-    assert 'data-wait="' in TAB.view(state, "ko")
-
-
-def test_at_the_last_step_it_says_so():
-    state = EncoderDecoderState(step=MOST)
-    with pytest.raises(PlaygroundError, match=str(MOST)):
-        runs.once(state, {})
-
-
-@pytest.mark.parametrize(("key", "value"), [("seed", "2"), ("rate", "0.005"), ("recipe", "mended")])
-def test_another_training_begins_at_the_beginning(key, value):
-    state = steps(EncoderDecoderState(numbers=DOWN), 2)
-    after = set_(state, key, value)
-    assert (after.step, after.left, after.running) == (0, 0, False)
-    assert after.numbers == DOWN
-    assert after.rate == {"rate": 0.005, "recipe": 0.002}.get(key, 0.001)
-    back = set_(after, key, getattr(state, key))
-    assert (back.recipe, back.seed, back.rate) == (state.recipe, state.seed, state.rate)
-
-
-def test_handlers_leave_everybodys_random_numbers_alone():
-    before = torch.get_rng_state()
-    TAB.view(run_on(short("free-running")), "en")
-    assert torch.equal(torch.get_rng_state(), before)
 
 
 # What a person types
