@@ -105,5 +105,5 @@ READS = Words(
 )
 FIRST = Words(
     "The word is {n} tokens ({pieces}), each at a position of its own; the first is shown here.",
-    "이 낱말은 토큰 {n}개({pieces})이고 저마다 다른 위치에 놓입니다. 여기서는 첫 토큰을 보입니다.",
+    "이 단어는 토큰 {n}개({pieces})이고 저마다 다른 위치에 놓입니다. 여기서는 첫 토큰을 보입니다.",
 )

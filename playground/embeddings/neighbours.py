@@ -229,12 +229,12 @@ def arithmetic_top(state: EmbeddingsState, lang: str) -> Html:
 ONE_OF_THEM = Words(
     "{sum} lies nearest to {best} ({cosine}), one of the three words it was made of. Of all others, {other} "
     "is nearest ({next}).",
-    "{sum}에 가장 가까운 것은 계산에 쓴 세 낱말 가운데 하나인 {best}입니다({cosine}). 나머지 가운데 가장 가까운 "
+    "{sum}에 가장 가까운 것은 계산에 쓴 세 단어 가운데 하나인 {best}입니다({cosine}). 나머지 가운데 가장 가까운 "
     "것은 {other}입니다({next}).",
 )
 ANOTHER = Words(
     "{sum} lies nearest to {other} ({next}), which is none of the three words.",
-    "{sum}에 가장 가까운 것은 세 낱말 밖에 있는 {other}입니다({next}).",
+    "{sum}에 가장 가까운 것은 세 단어 밖에 있는 {other}입니다({next}).",
 )
 
 

@@ -68,7 +68,7 @@ FIELDS: dict[str, Field] = {
         {"dots": Words("dot product", "점곱"), "cosines": Words("cosine", "코사인 유사도")},
     ),
     "model": ModelName(Words("model", "모델")),
-    "word": Text(Words("word", "낱말"), most=MOST_WORD),
+    "word": Text(Words("word", "단어"), most=MOST_WORD),
     "minus": Text(Words("minus", "빼기"), most=MOST_WORD),
     "plus": Text(Words("plus", "더하기"), most=MOST_WORD),
     "blank": Switch(

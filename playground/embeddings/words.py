@@ -19,12 +19,12 @@ MOST_PIECES = 12  # tokens of one word
 
 class NoWordError(PlaygroundError):
     en = "There is no word to look up: {found} characters. Type one of up to {most}."
-    ko = "찾을 낱말이 없습니다. 글자 수가 {found}입니다. {most}자까지 입력하십시오."
+    ko = "찾을 단어가 없습니다. 글자 수가 {found}입니다. {most}자까지 입력하십시오."
 
 
 class TooManyPiecesError(PlaygroundError):
     en = "“{word}” is {found} tokens for this model; at most {most} are put together here. Type a shorter word."
-    ko = "이 모델에서 ‘{word}’의 토큰은 {found}개입니다. 여기서는 {most}개까지 합칩니다. 더 짧은 낱말을 입력하십시오."
+    ko = "이 모델에서 ‘{word}’의 토큰은 {found}개입니다. 여기서는 {most}개까지 합칩니다. 더 짧은 단어를 입력하십시오."
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ ONE = Words(
 SEVERAL = Words(
     "{name} is no token of this model. It reads {n} tokens, {pieces}; here the mean of their rows stands "
     "for the word. The model itself never computes that mean.",
-    "{name}: 이 모델에 없는 토큰입니다. 모델은 토큰 {n}개({pieces})로 읽습니다. 여기서는 그 행들의 평균을 낱말 대신 씁니다. "
+    "{name}: 이 모델에 없는 토큰입니다. 모델은 토큰 {n}개({pieces})로 읽습니다. 여기서는 그 행들의 평균을 단어 대신 씁니다. "
     "모델이 이 평균을 계산하는 일은 없습니다.",
 )
 OTHERWISE = Words(

@@ -88,14 +88,14 @@ EXAMPLES = (
         Words(
             "Open the cosine of ␣queen: a dot product over two lengths. Then look up “day”. What would you "
             "expect next to it? Near means “used in the same places”, not “means the same”.",
-            "␣queen의 코사인 유사도를 열어 보십시오. 점곱을 두 길이로 나눈 값입니다. 그런 다음 day를 찾아보십시오. 가장 가까운 낱말은 무엇일까요? 가깝다는 것은 뜻이 "
+            "␣queen의 코사인 유사도를 열어 보십시오. 점곱을 두 길이로 나눈 값입니다. 그런 다음 day를 찾아보십시오. 가장 가까운 단어는 무엇일까요? 가깝다는 것은 뜻이 "
             "같다는 말이 아니라 ‘같은 자리에 쓰인다’는 말입니다.",
         ),
         EmbeddingsState(section="neighbours", open=["neighbours", 0, 1, 2]),
     ),
     Example(
         "korean",
-        Words("A Korean word", "한국어 낱말"),
+        Words("A Korean word", "한국어 단어"),
         Words(
             "The word for “woman” in the Korean model: its nearest is “man”, far ahead of the rest, because "
             "both stand in the same places. Some of the others are no letters at all but bytes: pieces of a "
@@ -109,12 +109,12 @@ EXAMPLES = (
     ),
     Example(
         "pieces",
-        Words("A word in pieces", "조각난 낱말"),
+        Words("A word in pieces", "조각난 단어"),
         Words(
             "This model has no token for “Romeo”. The mean of its pieces lies near those pieces and hardly "
             "near anything else: what the word means is put together by the blocks above, not in this table. "
             "Try your own name.",
-            "이 모델에는 Romeo라는 토큰이 없습니다. 조각들의 평균은 그 조각들에 가깝고, 다른 것과는 거의 가깝지 않습니다. 낱말의 뜻은 이 표가 아니라 위쪽 블록들에서 "
+            "이 모델에는 Romeo라는 토큰이 없습니다. 조각들의 평균은 그 조각들에 가깝고, 다른 것과는 거의 가깝지 않습니다. 단어의 뜻은 이 표가 아니라 위쪽 블록들에서 "
             "만들어집니다. 자기 이름도 넣어 보십시오.",
         ),
         EmbeddingsState(section="neighbours", word="Romeo", open=["mean", 0, 0, 0]),
@@ -125,7 +125,7 @@ EXAMPLES = (
         Words(
             "A Korean word for a model that read only Shakespeare: it is cut into bytes that never came up in training. "
             "Their rows are all but the same vector: training only ever pushed them all the same way, out of its predictions.",
-            "셰익스피어만 읽은 모델에 한국어 낱말을 넣은 예입니다. 낱말은 바이트로 잘리고, 그 바이트들은 학습에 나온 적이 없습니다. 그 행들은 "
+            "셰익스피어만 읽은 모델에 한국어 단어를 넣은 예입니다. 단어는 바이트로 잘리고, 그 바이트들은 학습에 나온 적이 없습니다. 그 행들은 "
             "거의 같은 벡터입니다. 학습이 이들을 예측에서 밀어내며 모두 한쪽으로만 보냈기 때문입니다.",
         ),
         EmbeddingsState(
@@ -139,7 +139,7 @@ EXAMPLES = (
             "The famous sum, in a small model: the nearest are two of the words themselves (in brackets), "
             "then ␣queen. Is that thanks to the sum? Look at the neighbours of “king” alone: ␣queen lies "
             "nearer to it than to the sum.",
-            "유명한 계산을 작은 모델에서 해 봅니다. 가장 가까운 것은 계산에 쓴 낱말(괄호 안) 둘이고, 그다음이 ␣queen입니다. 계산 덕분일까요? ‘이웃’에서 king만 "
+            "유명한 계산을 작은 모델에서 해 봅니다. 가장 가까운 것은 계산에 쓴 단어(괄호 안) 둘이고, 그다음이 ␣queen입니다. 계산 덕분일까요? ‘이웃’에서 king만 "
             "찾아보십시오. ␣queen은 계산 결과보다 king 자체에 더 가깝습니다.",
         ),
         EmbeddingsState(section="arithmetic", open=["made", 0, 0, 0]),
@@ -150,7 +150,7 @@ EXAMPLES = (
         Words(
             "Here the sum finds a word that is none of the three, ahead of them all. Try thy − thou + you, "
             "which works as well, and day − good + night: there two of its own words come first, far ahead of the rest.",
-            "이번에는 계산 결과가 세 낱말 밖의 낱말에 가장 가깝습니다. thy − thou + you도 그렇습니다. day − good + night는 어떻습니까? 계산에 쓴 낱말 둘이 "
+            "이번에는 계산 결과가 세 단어 밖의 단어에 가장 가깝습니다. thy − thou + you도 그렇습니다. day − good + night는 어떻습니까? 계산에 쓴 단어 둘이 "
             "먼저 나오고, 그다음과 차이가 큽니다.",
         ),
         EmbeddingsState(
@@ -163,7 +163,7 @@ EXAMPLES = (
         Words(
             "Open a number of x: that is all that happens. Then move the word to position 0. Which of the "
             "two rows is longer there, the token’s or the position’s?",
-            "x의 숫자를 하나 열어 보십시오. 더하기 한 번이 전부입니다. 그런 다음 낱말을 위치 0으로 옮기십시오. 거기서는 토큰의 행과 위치의 행 가운데 어느 쪽이 더 깁니까?",
+            "x의 숫자를 하나 열어 보십시오. 더하기 한 번이 전부입니다. 그런 다음 단어를 위치 0으로 옮기십시오. 거기서는 토큰의 행과 위치의 행 가운데 어느 쪽이 더 깁니까?",
         ),
         EmbeddingsState(section="sum", model="shakespeare-64", open=["sum", 0, 0, 0]),
     ),
@@ -180,7 +180,7 @@ TAB = FormPanel(
             "for each position; the first block reads the sum of two rows. Two rows are compared by their "
             "<b>dot product</b>, or by its <b>cosine</b>, the same without the lengths: 1 for the same "
             "direction, 0 for none in common, −1 for the opposite.",
-            "모델은 낱말을 숫자로만 압니다. <b>wte</b>에는 토큰마다, <b>wpe</b>에는 위치마다 행이 하나씩 있고, 첫 블록은 두 행의 합을 읽습니다. 두 행은 "
+            "모델은 단어를 숫자로만 압니다. <b>wte</b>에는 토큰마다, <b>wpe</b>에는 위치마다 행이 하나씩 있고, 첫 블록은 두 행의 합을 읽습니다. 두 행은 "
             "<b>점곱</b>으로, 또는 거기서 길이의 영향을 뺀 <b>코사인 유사도</b>로 견줍니다. 같은 방향이면 1, 관계없는 방향이면 0, 반대 방향이면 −1입니다.",
         ),
         formula=Html(
@@ -193,9 +193,9 @@ TAB = FormPanel(
         top=top,
         groups_above=(
             Group(Words("Model", "모델"), ("model",), is_learned),
-            Group(Words("Word", "낱말"), ("word", "blank"), in_("neighbours", "sum")),
+            Group(Words("Word", "단어"), ("word", "blank"), in_("neighbours", "sum")),
             Group(
-                Words("word − minus + plus", "낱말 − 빼기 + 더하기"),
+                Words("word − minus + plus", "단어 − 빼기 + 더하기"),
                 ("word", "minus", "plus", "blank"),
                 in_("arithmetic"),
             ),
