@@ -128,7 +128,7 @@ def top(state: EmbeddingsState, lang: str) -> Html:
         lang,
         word=f"<b>{esc(word.label)}</b>",
         best=f"<b>{esc(name_of(state.model, near[0].index))}</b>",
-        cosine=number(near[0].cosine),
+        cosine=rounded(near[0].cosine),
     )
     chips = [
         do(name_of(state.model, n.index), "look", "chip", token=n.index)
@@ -152,8 +152,17 @@ USUAL = Words(
 )
 
 
+def rounded(cosine: float) -> str:
+    """Two decimals; four where two would round it to 1, which only the same direction has.
+
+    >>> rounded(0.5768), rounded(0.9981)
+    ('0.58', '0.9981')
+    """
+    return number(cosine, 4 if abs(cosine) >= 0.995 else 2)
+
+
 def usually(found: Usual, lang: str) -> Html:
-    said = USUAL(lang, mean=number(found.mean), high=number(found.high))
+    said = USUAL(lang, mean=number(found.mean), high=rounded(found.high))
     return Html(f'<p class="told">{esc(said)}</p>')
 
 
