@@ -1,4 +1,4 @@
-"""The examples of the Training tab: what each shows holds on every seed that was tried (ten, by test)."""
+"""The examples of the Training tab. What they say of losses and answers holds on ten seeds, by test."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ EXAMPLES = (
             "A model of 6,928 numbers sees six letters, a bar, and the letters again. Train it. For some fifty steps it "
             "learns little more than where the bar comes; then the loss falls at once, and all answers are right. It ends "
             "at the floor, not at 0: nobody can know the letters before the bar. Then look at the attention: which head "
-            "looks seven characters back?",
+            "looks six characters back?",
             "숫자 6,928개로 된 모델이 글자 여섯 개와 막대, 그리고 같은 글자를 다시 봅니다. 학습시켜 보십시오. 처음 50걸음쯤은 막대의 자리나 겨우 "
             "배우다가, 손실이 뚝 떨어지며 답을 모두 맞힙니다. 손실은 0이 아니라 바닥에서 멈춥니다. 막대 앞의 글자는 누구도 알 수 없기 때문입니다. "
-            "그런 다음 어텐션을 보십시오. 어느 헤드가 일곱 글자 앞을 봅니까?",
+            "그런 다음 어텐션을 보십시오. 어느 헤드가 여섯 글자 앞을 봅니까?",
         ),
         TrainingState(),
     ),
