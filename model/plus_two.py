@@ -173,7 +173,7 @@ class PlusTwoRun:
         return len(self.losses)
 
     def advance(self) -> float:
-        """One training step under teacher forcing -> its loss. Raises `DivergedError`."""
+        """One training step under teacher forcing -> its loss. Raises `LiveDivergedError`."""
         self.generator.manual_seed(self.seed * APART + 1 + self.step)
         src = self.recipe.sequences(self.generator)
         tgt, target = with_answers(src)
@@ -182,7 +182,8 @@ class PlusTwoRun:
         loss = F.mse_loss(answers, target / scale)
         found = loss.item() * scale**2
         if not math.isfinite(found):
-            raise errors.DivergedError(step=self.step, loss=found, rate=1.0)
+            rate = self.optimizer.param_groups[0]["lr"]
+            raise errors.LiveDivergedError(step=self.step + 1, loss=found, rate=rate)
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
@@ -217,8 +218,8 @@ class PlusTwoRun:
     ) -> Tensor:
         """src `(B, T)` and what the decoder reads, tgt `(B, n)` -> `(B, n)`, without dropout.
 
-        Their dtype is that of the weights: float32, or float64 after `model.double()`. Handed a `trace`, it records every step. Raises `RankError`, `RangeError`,
-        `NotFiniteError`.
+        Their dtype is that of the weights: float32, or float64 after `model.double()`. Handed a
+        `trace`, it records every step. Raises `RankError`, `RangeError`, `NotFiniteError`.
         """
         check_numbers("src", src, LENGTH, LENGTH)
         check_numbers("tgt", tgt, 1, LENGTH)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from model.errors import (
     ChoiceError,
-    DivergedError,
+    LiveDivergedError,
     NotFiniteError,
     PlaygroundError,
     RangeError,
@@ -275,7 +275,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_costs_nothing():
     with torch.no_grad():
         run.model.head.bias.fill_(math.inf)
     state = run.state()
-    with pytest.raises(DivergedError, match="step 2"):
+    with pytest.raises(LiveDivergedError, match=r"step 3; the learning rate 0\.002 "):
         run.advance()
     assert run.losses == list(state.losses)
     assert torch.equal(run.state().weights, state.weights)
