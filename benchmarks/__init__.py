@@ -20,7 +20,16 @@ from typing import Any
 
 import httpx
 
-MODULES = ("painted", "endpoint", "startup", "first_token", "generation", "learners", "learning")
+MODULES = (
+    "painted",
+    "endpoint",
+    "startup",
+    "first_token",
+    "training",
+    "generation",
+    "learners",
+    "learning",
+)
 ROOT = Path(__file__).parent.parent
 OURS = ("app.py",)
 PEER = ("-m", "benchmarks.bare_app")

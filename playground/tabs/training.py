@@ -46,7 +46,7 @@ def of_two(state: TrainingState) -> bool:
 TAB = FormPanel(
     Form(
         name="training",
-        order=7,
+        order=8,
         title=Words("Training", "학습"),
         heading=Words("Training, live", "눈앞에서 학습하기"),
         intro=Words(
