@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from model import gradients
 from model.attention import AttentionTrace, attend
 from model.errors import (
     ChoiceError,
@@ -36,6 +37,7 @@ from model.errors import (
     ProjectionError,
     RangeError,
 )
+from model.gradients import Difference
 from model.steps import gradient_step
 
 REACHED = 0.005  # so near, the share reads as the goal does in whole percent
@@ -214,32 +216,18 @@ def descend(
         x = here.after
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A gradient by trying: the loss a little above and a little below one number."""
-
-    h: float
-    above: float  # the loss at x + h
-    below: float  # the loss at x − h
-    slope: float  # (above − below) / 2h
-
-
 def difference(
     x: Tensor, goal: Goal, row: int, column: int, how: How | None = None, h: float = 1e-4
 ) -> Difference:
     """The central finite difference of the loss at one number of the vectors x `(T, C)`.
 
-    Its error shrinks with h²; below about 1e-6 rounding outweighs it.
+    Its error shrinks with h²; below about 1e-6 rounding outweighs it. Raises what `score` and
+    `attend` do, and `RangeError` for an h that is not above 0.
     """
-    how = how or How()
-
-    def loss_at(shift: float) -> float:
-        moved = x.detach().double().clone()
-        moved[row, column] += shift
-        return score(how.trace(moved), goal, how.loss).item()
-
-    above, below = loss_at(h), loss_at(-h)
-    return Difference(h, above, below, (above - below) / (2 * h))  # (L(x+h) − L(x−h)) / 2h
+    how, moved = how or How(), x.detach().double().clone()
+    return gradients.difference(
+        lambda: score(how.trace(moved), goal, how.loss), moved, (row, column), h
+    )
 
 
 def reachable(trace: AttentionTrace, goal: Goal) -> Tensor:
