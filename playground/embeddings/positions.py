@@ -16,7 +16,7 @@ from playground.embeddings.sums import Vector, compared, numbered
 from playground.embeddings.words import wpe
 from playground.flow import Flow, Matrix
 from playground.form.chart import Axis, Line, chart
-from playground.gpt.parts import LEVELS
+from playground.gpt.parts import picture as canvas
 from playground.html import Html, esc, number
 
 ALIKE = 1e-9  # dot products closer than that are the same number but for rounding
@@ -195,15 +195,14 @@ def pictures(state: EmbeddingsState, lang: str) -> Html:
 
 
 def picture(values: Tensor, label: str, lang: str) -> Html:
-    """Numbers `(n, m)` as a picture: the lowest pale, the highest full; one character a number."""
+    """Numbers `(n, m)` as a picture with its ends named: the lowest pale, the highest full."""
     low, high = values.min().item(), values.max().item()
-    levels = ((values - low) / ((high - low) or 1) * (len(LEVELS) - 1)).round().to(torch.int64)
-    text = "".join(LEVELS[n] for n in levels.flatten().tolist())
     ends = ENDS(lang, low=number(low), high=number(high))
+    size = f"width:{SIZE}px;height:{SIZE}px"
+    drawn = canvas(values, f"{label}. {ends}", low, high, style=size)
     return Html(
         f'<figure class="m"><figcaption><b>{esc(label)}</b> <span class="sh">{esc(ends)}</span></figcaption>'
-        f'<canvas data-picture="{text}" data-side="{values.size(1)}" role="img" aria-label="{esc(label)}. {esc(ends)}" '
-        f'style="width:{SIZE}px;height:{SIZE}px"></canvas></figure>'
+        f"{drawn}</figure>"
     )
 
 

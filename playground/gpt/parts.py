@@ -59,13 +59,18 @@ def best_list(state: GptState, probs: Tensor, k: int = 5) -> Html:
     )
 
 
-def picture(weights: Tensor, label: str) -> Html:
-    """Weights `(T, T)` from 0 to 1 as a picture: one character a number, drawn by the page."""
-    levels = (weights.clamp(0, 1) * 63).round().to(torch.int64)
+def picture(
+    values: Tensor, label: str, low: float = 0.0, high: float = 1.0, *, style: str = ""
+) -> Html:
+    """Numbers `(n, m)` as a picture, pale at `low` and full at `high`: one character a number,
+    drawn by the page."""
+    share = ((values - low) / ((high - low) or 1)).clamp(0, 1)
+    levels = (share * (len(LEVELS) - 1)).round().to(torch.int64)
     text = "".join(LEVELS[n] for n in levels.flatten().tolist())
+    styled = f' style="{style}"' if style else ""
     return Html(
-        f'<canvas data-picture="{text}" data-side="{weights.size(-1)}" role="img" '
-        f'aria-label="{esc(label)}"></canvas>'
+        f'<canvas data-picture="{text}" data-side="{values.size(-1)}" role="img" '
+        f'aria-label="{esc(label)}"{styled}></canvas>'
     )
 
 
