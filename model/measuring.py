@@ -27,7 +27,7 @@ from model.cheaper import attend_linear, attend_window, check_size
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)  # doubling, so that growth can be read off
 REPEATS = 3  # the best of them counts: what else the machine does only ever adds time
-SECONDS = 0.5  # after which one measurement is not repeated
+SECONDS = 0.2  # after which one measurement is not repeated: others wait for its end
 WINDOW = 64
 
 ROUTES: Mapping[str, Callable[[Tensor, Tensor, Tensor], object]] = {
