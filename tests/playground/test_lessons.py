@@ -44,7 +44,6 @@ def test_a_station_shows_its_text_its_panel_and_a_question(name, lang):
     station = stations()[name]
     assert station.text(lang).strip() in PANEL.text(state, lang)
     html = PANEL.view(state, lang)
-    assert state.chosen.tab in {"dot-product", "self-attention", "masking", "multi-head", "gpt"}
     assert f'data-tab="{state.chosen.tab}"' in html
     assert 'class="ask"' in html
     assert 'aria-current="step"' in html
@@ -66,7 +65,7 @@ def test_no_answer_is_on_the_page_before_it_is_given():
         if not source.generated:
             continue
         state = at(source.quiz_id)
-        html = re.sub(r'<div class="pg" .*', "", PANEL.view(state, "en"), flags=re.S)
+        html = re.sub(r'<div class="pg( form| gpt)?" .*', "", PANEL.view(state, "en"), flags=re.S)
         question = state.question
         assert question.worked.en not in html
         if isinstance(question.answer, float):
