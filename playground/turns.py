@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 TURN = threading.Lock()  # held for one step
-SECONDS = 0.3  # of steps in a row before an answer: painting costs a third of that, and the curve moves
+SECONDS = 0.3  # of steps in a row before an answer: the curve moves, painting takes less than half
 AT_ONCE = 4  # people who work at the same time
 PATIENCE = 5.0  # seconds without a word after which a place is given to the next
 
