@@ -61,7 +61,7 @@ def test_contrast(visit: Visit, name: str, scheme: str) -> None:
 def test_a_number_opens_by_keyboard_and_closes(visit: Visit, name: str) -> None:
     page = visit("/en")
     stage = tab(page, name)
-    for n, example in enumerate(FORMS[name].examples):
+    for n in range(len(FORMS[name].examples)):
         choose(stage, n)
         there(stage)
         reached = stage.locator('td[data-row][tabindex="0"]:not(.edit):not(.in)')
@@ -131,3 +131,54 @@ def test_a_word_that_is_typed_finds_its_neighbours(page: Page) -> None:
     word.fill("day")
     word.press("Enter")
     expect(stage.locator("table[data-matrix=neighbours] tr").nth(2)).to_contain_text("night")
+
+
+# Training
+
+
+def trained(page: Page, name: str = "training") -> int:
+    return state(page, name).get("step", 0)
+
+
+def test_a_model_learns_before_ones_eyes_is_paused_and_goes_on(page: Page) -> None:
+    stage = tab(page, "training")
+    button(stage, "Train 300 steps").click()
+    eventually(page, lambda: trained(page) > 20)
+    button(stage, "Pause").click()
+    expect(stage.locator("[data-more]")).to_have_count(0)
+    eventually(page, lambda: not state(page, "training").get("running"))
+    paused = trained(page)
+    page.wait_for_timeout(700)
+    assert 20 < trained(page) == paused < 300
+    button(stage, "One step").click()
+    eventually(page, lambda: trained(page) == paused + 1)
+    stage.locator('[data-do*="start"]').click()
+    eventually(page, lambda: trained(page) == 300, seconds=60)
+    assert stage.locator("figure.chart polyline").count() == 1
+    heard = stage.locator(".sentence").first.inner_text()
+    assert "Step 300" in heard
+    page.reload()  # the address knows the step, the server knows the run
+    expect(stage.locator(".sentence").first).to_have_text(heard)
+
+
+def test_two_runs_side_by_side_and_a_setting_that_begins_anew(page: Page) -> None:
+    stage = tab(page, "training")
+    stage.locator('.chip[data-do*="no-mask"]').click()
+    stage.locator('[data-do*="start"]').click()
+    eventually(page, lambda: trained(page) == 300, seconds=90)
+    expect(stage.locator("figure.chart polyline")).to_have_count(2)
+    stage.locator('[data-set="seed"]').fill("5")
+    stage.locator('[data-set="seed"]').press("Enter")
+    eventually(page, lambda: trained(page) == 0)
+
+
+def test_a_lesson_trains_in_its_own_panel(page: Page) -> None:
+    stage = tab(page, "lessons")
+    stage.locator(".all > summary").click()
+    stage.locator('.all button[data-do*="12_backpropagation"]').click()
+    inner = stage.locator('[data-tab="training"]')
+    inner.locator('[data-do*="start"]').click()
+    step = lambda: state(page, "lessons").get("panel", {}).get("step", 0)  # noqa: E731
+    eventually(page, lambda: step() > 10)
+    button(inner, "Pause").click()
+    expect(inner.locator("[data-more]")).to_have_count(0)
