@@ -46,6 +46,7 @@ def serve(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     print(f"Attention playground: {demo.local_url}", flush=True)
+    threading.Thread(target=warm_up, daemon=True).start()
     stopped = threading.Event()
     on_signals(lambda number, frame: stopped.set())
     while not stopped.wait(0.5):  # on Windows a wait without end hears no Ctrl-C
@@ -130,6 +131,14 @@ def start(options: argparse.Namespace) -> gr.Blocks:
             raise
         raise StartError(f"Cannot listen on {options.host}:{options.port}: {error}") from None
     return demo
+
+
+def warm_up() -> None:
+    """What the first who trains would wait for: PyTorch's optimizers import its compiler, two
+    seconds of it, when the first is made."""
+    import torch
+
+    torch.optim.Adam([torch.zeros(1, requires_grad=True)])
 
 
 def add_model(folder_or_hub_name: str, lang: str) -> None:

@@ -224,3 +224,19 @@ def test_a_signal_during_the_start_is_no_error() -> None:
     _, rest = starting.communicate(timeout=10)
     assert starting.returncode == 0
     assert "Traceback" not in rest
+
+
+def test_once_it_is_warm_nobody_who_trains_waits_for_imports() -> None:
+    script = """
+import sys
+from playground.server import warm_up
+warm_up()
+from model.plus_two import PlusTwoRun
+known = set(sys.modules)
+PlusTwoRun("mended", 1)
+print(len(set(sys.modules) - known))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert (done.stderr, done.stdout) == ("", "0\n")
