@@ -37,6 +37,7 @@ class Shot:
     example: str = ""
     until: str = ""  # where the picture ends; the whole page where empty
     write: bool = False  # let the model write, and choose a token
+    start: bool = False  # let it train, to the first pause
 
 
 SHOTS = (
@@ -49,6 +50,8 @@ SHOTS = (
     Shot("gpt", "gpt", write=True),
     Shot("gpt-ko", "gpt", lang="ko", example="korean", write=True),
     Shot("gpt-heads", "gpt", example="heads", lang="ko"),
+    Shot("training", "training", example="no-mask", start=True),
+    Shot("training-ko", "training", lang="ko", example="no-mask", start=True),
     Shot("lesson", "lessons", station="07_causal_mask", until=".eq"),
     Shot("lesson-ko", "lessons", lang="ko", station="07_causal_mask", until=".eq"),
     Shot("phone", "dot-product", lang="ko", phone=True),
@@ -122,10 +125,14 @@ def take(browser: Browser, url: str, shot: Shot, path: Path) -> None:
     if shot.station:
         stage.locator(".all > summary").click()
         stage.locator(f'.all button[data-do*="{shot.station}"]').click()
-    stage.locator("table").first.wait_for()
+    stage.locator(".panel").first.wait_for()
     if shot.example:
         stage.locator(f'.chip[data-do*="{shot.example}"]').click()
         stage.locator(f'.chip[data-do*="{shot.example}"][aria-pressed=true]').wait_for()
+    if shot.start:
+        stage.locator('[data-do*="start"]').click()
+        stage.locator("[data-more]").wait_for(state="attached")
+        stage.locator("[data-more]").wait_for(state="detached", timeout=60_000)
     if shot.write:
         stage.locator("button.pri").click()
         pieces = stage.locator(".piece.p")
