@@ -5,6 +5,7 @@ Asked in float64 on a copy, so that every sum in the glass box comes out to its 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from model.encoder_decoder import EncoderDecoderTrace
 from model.plus_two import APART, NumberTranslator, PlusTwoRun, evenly_spaced, off, with_answers
-from playground.encoder_decoder.runs import Training, run_at, training_of
+from playground.encoder_decoder.runs import RUNS, Training, training_of
 from playground.encoder_decoder.state import EncoderDecoderState
 
 UNSEEN = evenly_spaced(100, torch.Generator().manual_seed(APART - 1)).double()  # no run gets so far
@@ -32,7 +33,8 @@ class Stand:
 
 @lru_cache(maxsize=64)
 def stand(training: Training, step: int) -> Stand:
-    run = run_at(training, step)
+    with RUNS.borrowed(training, step) as standing:
+        run = copy.deepcopy(standing)
     run.model.double().requires_grad_(False)
     return Stand(run, off(run.forced(UNSEEN), UNSEEN), off(run.free(UNSEEN), UNSEEN))
 

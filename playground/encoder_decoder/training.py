@@ -8,7 +8,7 @@ from playground.arithmetic import Explanation, Num, cell
 from playground.block.why import linear
 from playground.controls import button
 from playground.encoder_decoder.look import UNSEEN, Look, Stand, look
-from playground.encoder_decoder.runs import next_pause
+from playground.encoder_decoder.runs import RUNS, next_pause, training_of
 from playground.encoder_decoder.state import MOST, EncoderDecoderState
 from playground.flow import Flow, Matrix
 from playground.form.chart import Axis, Level, Line, chart
@@ -137,8 +137,10 @@ def distance(name: str):
 
 def top(state: EncoderDecoderState, lang: str) -> Html:
     at = look(state).stand
+    stopped = RUNS.stopped_by(training_of(state))
+    why = f" <b>{esc(stopped.text(lang))}</b>" if stopped else ""
     return Html(
-        f'<p class="sentence">{standing(at, lang)}</p>{bar(state, lang)}{curve(state, at, lang)}'
+        f'<p class="sentence">{standing(at, lang)}{why}</p>{bar(state, lang)}{curve(state, at, lang)}'
     )
 
 

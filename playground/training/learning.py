@@ -11,7 +11,7 @@ from playground.form.chart import Axis, Level, Line, chart
 from playground.form.view import running
 from playground.html import Html, action, esc, number
 from playground.training.look import Learned, learned
-from playground.training.runs import last_pause, next_pause, stopped_by
+from playground.training.runs import RUNS, last_pause, next_pause
 from playground.training.state import MOST, SECOND, TrainingState, refused, runs_of
 
 LATE = 20  # steps whose mean loss is compared with the floor: one batch alone says little
@@ -52,7 +52,7 @@ def standing(state: TrainingState, n: int, run: LiveSettings, found: Learned, la
     last = number(found.losses[-1]) if found.losses else ""
     said = esc(words(lang, n=f"{state.step:,}", loss=last, right=right, all=len(found.now)))
     who = f"<b>{esc(name_of(state, n, lang))}</b> · " if state.compare != "nothing" else ""
-    diverged = stopped_by(run)
+    diverged = RUNS.stopped_by(run)
     remark = diverged.text(lang) if diverged else suspicion(run, found, lang)
     remark = f" <b>{esc(remark)}</b>" if remark else ""
     return Html(f'<p class="sentence">{who}{said}{remark}</p>')

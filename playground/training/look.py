@@ -17,7 +17,7 @@ from model.gradients import Difference
 from model.live import LiveSettings, WeightStep, gradient, one_step, two_gradients
 from model.looking import trace_of
 from model.tasks import QUESTION_STEP, Answer, ask
-from playground.training.runs import ASKED, borrowed
+from playground.training.runs import ASKED, RUNS
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Learned:
 
 @lru_cache(maxsize=64)
 def learned(settings: LiveSettings, step: int) -> Learned:
-    with borrowed(settings, step) as watched:
+    with RUNS.borrowed(settings, step) as watched:
         run, answers = watched.run, dict(watched.answers)
         if step not in answers:
             answers[step] = ask(run.gpt, run.task, ASKED)
@@ -52,7 +52,7 @@ class Attended:
 
 @lru_cache(maxsize=32)
 def attended(settings: LiveSettings, step: int) -> Attended:
-    with borrowed(settings, step) as watched:
+    with RUNS.borrowed(settings, step) as watched:
         task, gpt = watched.run.task, copy.deepcopy(watched.run.gpt).double()
     gpt.requires_grad_(False)
     ids = task.rows(QUESTION_STEP, ASKED, 1)[0, :-1].tolist()  # what a step of training reads
@@ -72,7 +72,7 @@ class Opened:
 
 @lru_cache(maxsize=32)
 def opened(settings: LiveSettings, step: int, name: str, index: tuple[int, ...]) -> Opened:
-    with borrowed(settings, step) as watched:
+    with RUNS.borrowed(settings, step) as watched:
         run = watched.run
         autograd, tried = two_gradients(run, name, index)
         tensor, slopes = run.weights[name].detach().clone(), gradient(run, name)

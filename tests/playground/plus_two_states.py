@@ -8,8 +8,8 @@ from model.plus_two import PlusTwoRun
 from playground import turns
 from playground.encoder_decoder import look as looking
 from playground.encoder_decoder import runs
-from playground.encoder_decoder.runs import Memory
 from playground.encoder_decoder.state import MOST
+from playground.form import runs as form_runs
 from playground.tabs.encoder_decoder import TAB
 
 EXAMPLES = [e.name for e in TAB.form.examples]
@@ -17,15 +17,16 @@ LANGS = ("en", "ko")
 DOWN = [[50.0, 40.0, 30.0, 20.0, 10.0]]
 
 
-@pytest.fixture(autouse=True, name="memory")
+@pytest.fixture(autouse=True)
 def fresh_memory(monkeypatch):
     """Nothing is remembered from another test, and nobody else stands in the queue."""
-    fresh, queue = Memory(), turns.Queue()
-    monkeypatch.setattr(runs, "MEMORY", fresh)
-    monkeypatch.setattr(runs, "work", lambda ticket, step: turns.work(ticket, step, queue=queue))
+    queue = turns.Queue()
+    runs.RUNS.forget()
+    monkeypatch.setattr(
+        form_runs, "work", lambda ticket, step: turns.work(ticket, step, queue=queue)
+    )
     looking.stand.cache_clear()
     looking.looked.cache_clear()
-    return fresh
 
 
 def example(name):

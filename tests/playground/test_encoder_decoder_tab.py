@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 
@@ -9,7 +11,7 @@ from model.errors import PlaygroundError
 from model.plus_two import PRINTED, RECIPES, PlusTwoRun, constant_loss, off
 from playground.encoder_decoder import look as looking
 from playground.encoder_decoder.look import UNSEEN
-from playground.encoder_decoder.runs import run_at
+from playground.encoder_decoder.runs import RUNS
 from playground.encoder_decoder.state import MOST, WHERE, EncoderDecoderState
 from playground.explain import explain
 from playground.stage import act
@@ -90,7 +92,8 @@ def test_every_number_opens(recipe, section):
 @pytest.mark.parametrize("fed", ["right", "own"])
 def test_the_attention_is_the_models(fed):
     state = steps(EncoderDecoderState(seed=2), 3).but(section="attention", fed=fed)
-    run = run_at(("as_printed", 2, 0.001), 3)
+    with RUNS.borrowed(("as_printed", 2, 0.001), 3) as standing:
+        run = copy.deepcopy(standing)
     src, tgt = (
         PRINTED,
         shown(state.but(section="training"), f"{'forced' if fed == 'right' else 'free'}_tgt"),

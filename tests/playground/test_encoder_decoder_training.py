@@ -12,8 +12,9 @@ from model.errors import PlaygroundError
 from model.plus_two import RECIPES
 from playground.encoder_decoder import look as looking
 from playground.encoder_decoder import runs
-from playground.encoder_decoder.runs import Memory, next_pause, run_at
+from playground.encoder_decoder.runs import next_pause
 from playground.encoder_decoder.state import MOST, EncoderDecoderState
+from playground.form import runs as form_runs
 from playground.tabs.encoder_decoder import TAB
 from tests.playground.plus_two_states import (
     DOWN,
@@ -57,10 +58,10 @@ def test_paused_and_gone_on_it_is_the_same_training():
     assert looking.look(one).stand.run.losses == trained("as_printed", 1, one.step).losses
 
 
-def test_a_link_brings_its_training_back(memory):
+def test_a_link_brings_its_training_back():
     state = steps(EncoderDecoderState(seed=6), 5)
     answers = shown(state, "free")
-    memory.states.clear()  # another server, or a restart
+    runs.RUNS.forget()  # another server, or a restart
     looking.stand.cache_clear()
     looking.looked.cache_clear()
     found = TAB.usable(json.loads(json.dumps(state.to_json())))
@@ -70,41 +71,12 @@ def test_a_link_brings_its_training_back(memory):
     assert torch.equal(shown(back, "free"), answers)
 
 
-def test_what_is_forgotten_between_two_requests_is_computed_anew(memory):
+def test_what_is_forgotten_between_two_requests_is_computed_anew():
     state = steps(EncoderDecoderState(seed=6), 3)
-    memory.states.clear()
-    assert run_at(("as_printed", 6, 0.001), 3).losses == trained("as_printed", 6, 3).losses
+    runs.RUNS.forget()
+    with runs.RUNS.borrowed(("as_printed", 6, 0.001), 3) as run:
+        assert run.losses == trained("as_printed", 6, 3).losses
     assert shown(state, "free").shape == (1, 5)
-
-
-def test_memory_holds_where_people_stand_and_the_milestones(monkeypatch):
-    monkeypatch.setattr(runs, "MILESTONE", 4)
-    room, training = Memory(room=4), ("mended", 1, 0.002)
-    run = trained("mended", 1, 3)
-    room.keep(training, run)  # one person
-    room.keep(training, run)  # and another
-    for step in (3, 4, 5, 6):  # the first goes on, by way of a milestone, and the second does not
-        room.leave(training, step)
-        run.advance()
-        room.keep(training, run)
-    assert [step for _, step in room.states] == [3, 4, 7]
-    room.leave(training, 3)
-    assert [step for _, step in room.states] == [4, 7]
-    assert room.last_known(training, 6) == 4
-    assert room.last_known(training, 99) == 7
-    assert room.last_known(("mended", 2, 0.002), 99) == 0
-    room.leave(training, 0)  # was never kept
-    room.leave(training, 3)  # nor is this any more
-    assert set(room.standing) == set(room.states)
-    for seed in range(10):
-        room.keep(("mended", seed, 0.1), run)
-    assert len(room.states) == len(room.standing) == 4
-
-
-def test_a_turn_that_passes_a_milestone_remembers_it(memory, monkeypatch):
-    monkeypatch.setattr(runs, "MILESTONE", 4)
-    run_on(EncoderDecoderState(left=9, running=True))
-    assert {4, 8, 9} == {step for _, step in memory.states}
 
 
 def test_people_with_the_same_training_do_not_disturb_each_other():
@@ -127,7 +99,7 @@ def test_who_rests_stays_where_they_are_while_another_goes_on():
 
 
 def test_one_who_waits_trains_nothing(monkeypatch):
-    monkeypatch.setattr(runs, "work", lambda ticket, step: 2)
+    monkeypatch.setattr(form_runs, "work", lambda ticket, step: 2)
     state = do(EncoderDecoderState(), "start", seed=4)
     assert (state.step, state.place, state.running) == (0, 2, True)
     assert 'data-wait="' in TAB.view(state, "ko")

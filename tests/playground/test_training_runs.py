@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from model.errors import PlaygroundError
-from model.live import LiveRun, LiveSettings
+from model.live import LiveRun
 from playground import turns
+from playground.form import runs as form_runs
 from playground.tabs.training import TAB
 from playground.training import runs
 from playground.training.look import attended, learned, opened
-from playground.training.runs import Memory, Watched
+from playground.training.runs import Watched
 from playground.training.state import first_of, runs_of
 from tests.playground.training_doing import (
     LANGS,
@@ -96,36 +97,16 @@ def test_what_is_remembered_need_not_be_trained_again(monkeypatch):
     assert 200 <= found.step < 250
 
 
-def test_what_was_forgotten_comes_out_the_same(monkeypatch):
+def test_what_was_forgotten_comes_out_the_same():
     state = at(QUICK, 12)
     shown = TAB.view(state, "en")
     for cached in (learned, attended, opened):
         cached.cache_clear()
-    monkeypatch.setattr(runs, "MEMORY", Memory())
+    runs.RUNS.forget()
     again = TAB.usable(state.to_json())
     while again.running:
         again = do(again, "more")
     assert TAB.view(again.but(ticket=""), "en") == shown
-
-
-def test_memory_has_an_end_and_what_is_used_stays():
-    one = Watched(LiveSettings(n_layer=1, n_embd=4, n_head=1))
-    room = 3 * one.record().size + 1
-    memory, settings = Memory(room), [LiveSettings(n_layer=1, n_embd=4, n_head=1, seed=n) for n in range(5)]  # fmt: skip
-    for one in settings[:3]:
-        memory.keep(Watched(one))
-    memory.take(settings[0], 0)
-    for one in settings[3:]:
-        memory.keep(Watched(one))
-    assert list(memory.records) == [settings[0], settings[3], settings[4]]
-    assert memory.size() <= room
-    watched = Watched(settings[0])
-    for _ in range(90):
-        watched.advance()
-        memory.keep(watched)
-    assert len(memory.records[settings[0]]) <= runs.KEPT + 2
-    assert memory.known((settings[0],), 90) == 90
-    assert memory.known((settings[0],), 20) == 0
 
 
 def test_a_run_that_diverges_rests_and_says_why(monkeypatch):
@@ -148,7 +129,7 @@ def test_a_run_that_diverges_rests_and_says_why(monkeypatch):
 
 def test_people_take_turns(monkeypatch):
     queue = turns.Queue(at_once=1)
-    monkeypatch.setattr(runs, "work", lambda ticket, one: turns.work(ticket, one, queue=queue))
+    monkeypatch.setattr(form_runs, "work", lambda ticket, one: turns.work(ticket, one, queue=queue))
     first = do(QUICK, "start", seed=1)
     second = do(QUICK.but(seed=5), "start", seed=2)
     assert (first.place, second.place, second.step) == (0, 1, 0)
@@ -158,7 +139,7 @@ def test_people_take_turns(monkeypatch):
 
 
 def test_the_end_of_all_steps(monkeypatch):
-    monkeypatch.setattr(runs.MEMORY, "known", lambda settings, step: step)
+    monkeypatch.setattr(runs.RUNS, "known", lambda settings, step: step)
     with pytest.raises(PlaygroundError, match="2000"):
         do(QUICK.but(step=2000), "once")
 

@@ -8,10 +8,10 @@ import pytest
 
 from model.live import LiveRun
 from playground import turns
+from playground.form import runs as form_runs
 from playground.tabs.training import TAB
 from playground.training import runs
 from playground.training.look import attended, learned, opened
-from playground.training.runs import Memory
 from playground.training.state import TrainingState
 from tests.playground.html_tree import read
 
@@ -23,8 +23,8 @@ QUICK = TrainingState(n_layer="1", n_embd="8", n_head="2")
 @pytest.fixture(autouse=True)
 def nothing_remembered(monkeypatch):
     """Each test begins with an empty memory and an empty queue."""
-    monkeypatch.setattr(runs, "MEMORY", Memory())
-    monkeypatch.setattr(runs, "work", partial(turns.work, queue=turns.Queue()))
+    runs.RUNS.forget()
+    monkeypatch.setattr(form_runs, "work", partial(turns.work, queue=turns.Queue()))
     for cached in (learned, attended, opened):
         cached.cache_clear()
 
