@@ -6,6 +6,8 @@ a few steps.
 """
 
 # No `from __future__ import annotations` here: Gradio reads the real types.
+import time
+
 from model.errors import ChoiceError
 from model.live import HIGHEST_RATE, LIMITS, LiveRun, LiveSettings
 from model.tasks import TASKS, ask
@@ -15,9 +17,17 @@ from playground.gpt_api import check_whole, is_number
 from playground.turns import TURN
 
 MAX_STEPS = 2_000
+MAX_SECONDS = 180  # of computing; waiting for others is not counted
 STEPS_A_VALUE = 10
 OFFERED = tuple(name for name in TASKS if name != "text")  # it would need an argument more
 AT_ONCE = 2  # trainings; others wait in the queue
+
+
+class TrainingLongError(errors.InputError):
+    """More than one person may take from all others on two cores."""
+
+    en = "Stopped after {limit} seconds of training, at step {step} of {steps}. Ask for fewer steps or a smaller model."
+    ko = "학습에 {limit}초가 넘게 걸려 {steps}걸음 가운데 {step}걸음에서 멈췄습니다. 걸음 수를 줄이거나 더 작은 모델로 학습하십시오."
 
 
 def train(
@@ -40,7 +50,7 @@ def train(
 
     Parameters:
         task: copy, reverse, sort or count
-        steps: training steps, 1 to 2000
+        steps: training steps, 1 to 2000, in at most 180 seconds of computing
         n_layer: blocks, 1 to 4
         n_head: attention heads; it must divide n_embd
         n_embd: width of the residual stream, 4 to 64
@@ -53,9 +63,14 @@ def train(
     """
     check_whole("steps", steps, 1, MAX_STEPS)
     run = LiveRun(settings(task, n_layer, n_head, n_embd, causal, positions, learning_rate, seed))
+    seconds = 0.0
     while run.step < steps:
         with TURN:
+            began = time.perf_counter()
             loss = run.advance()
+            seconds += time.perf_counter() - began
+        if seconds > MAX_SECONDS:
+            raise TrainingLongError(limit=MAX_SECONDS, step=run.step, steps=steps)
         if run.step % STEPS_A_VALUE == 0 or run.step == steps:
             yield {"step": run.step, "loss": loss}
     with TURN:

@@ -10,6 +10,7 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from playground import train_api
 from tests.conftest import AppServer
 from tests.playground.calls import listen, post, streamed
 
@@ -128,3 +129,11 @@ def test_the_documentation_names_and_types_every_argument(client: httpx.Client) 
     assert len(endpoint["returns"]) == 1
     for fact in ("losses", "chance", "sample", "Queued", "same arguments", "copy"):
         assert fact in endpoint["description"], fact
+
+
+def test_a_training_ends_after_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps taken before are there; both numbers and the way out are said."""
+    monkeypatch.setattr(train_api, "MAX_SECONDS", 0)
+    stream = train_api.train(**(RIGHT | {"steps": 20}))
+    with pytest.raises(train_api.TrainingLongError, match=r"at step 1 of 20\."):
+        next(stream)
