@@ -2,8 +2,9 @@
 
 - 1,000 steps of the Training tab's own small model, from the press of the button in
   Chromium to the last one painted, beside the same loop in a process without Gradio.
-- An edit in the first tab until it is painted, while four people train, beside none.
-  The four are requests as their pages send them: their browsers would be elsewhere.
+- An edit in the first tab until it is painted, while four people train, or thirty (most of
+  whom wait in the queue), beside none. They are requests as their pages send them: their
+  browsers would be elsewhere.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from benchmarks.painted import MEASURE, PAUSE
 from scripts.browser import ARGS, find
 
 STEPS, ROUNDS = 1000, 5
-TRAINERS = 4
+TRAINERS = {4: 2.0, 30: None}  # how many train at once: the largest ratio
+WAIT = 0.7  # seconds between two questions of a page in the queue
 BLOCKS, EDITS, WARM_UP = 4, 40, 10  # edits without and with trainers, in turns
 
 TRAINED = """async (stage) => {
@@ -97,17 +99,17 @@ def first_tab(browser: Browser, url: str) -> Page:
     return page
 
 
-def edits(page: Page, ours: Server) -> tuple[list[float], list[float]]:
-    """Milliseconds of each edit while nobody trains, and while some do; in turns."""
+def edits(page: Page, ours: Server, count: int) -> tuple[list[float], list[float]]:
+    """Milliseconds of each edit while `count` people train, and while nobody does; in turns."""
     alone: list[float] = []
     beside: list[float] = []
     painted(page, WARM_UP)
     for block in range(BLOCKS):
         alone += painted(page, EDITS)
-        with trainers(ours, TRAINERS, first_seed=100 + block * TRAINERS):
+        with trainers(ours, count, first_seed=100 + block * count):
             painted(page, WARM_UP)
             beside += painted(page, EDITS)
-    return alone, beside
+    return beside, alone
 
 
 def painted(page: Page, count: int) -> list[float]:
@@ -144,6 +146,8 @@ def trainers(ours: Server, count: int, first_seed: int) -> Iterator[None]:
                     failed.append(reply.text[:200])
                     return
                 state = reply.json()["state"]
+                if state.get("place"):
+                    over.wait(WAIT)
                 ask = {"do": "more"} if state.get("running") else {"do": "start", "seed": seed}
                 if state.get("step", 0) >= 2000:
                     state = {"seed": state["seed"] + 1000}
