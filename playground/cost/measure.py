@@ -85,6 +85,14 @@ FIGURES = {  # name -> what it is of a measurement, and its symbol
 }
 
 
+MEASURED = Words("measured", "측정")
+GROWTH_OF = {  # three tables are called growth: each says of what
+    "time": Words("of the time", "시간의 비"),
+    "kept": Words("of what is kept", "kept의 비"),
+    "peak": Words("of the peak", "peak의 비"),
+}
+
+
 def flow(state: CostState, lang: str) -> Flow:
     """Time, bytes kept and bytes at most for each length, each with its growth beside it."""
     found, chosen = by_length(state), routes(state)
@@ -101,6 +109,7 @@ def flow(state: CostState, lang: str) -> Flow:
                 rows=rows,
                 headers=headers,
                 column_lines=tuple(LINES[route] for route in chosen),
+                op=MEASURED,
                 new_row=True,
                 digits=3,
                 why=counted(list(found), chosen) if name == "kept" else None,
@@ -115,6 +124,7 @@ def flow(state: CostState, lang: str) -> Flow:
                     rows=rows[1:],
                     headers=headers,
                     op=same("2T ÷ T"),
+                    note=GROWTH_OF[name],
                     line=f"{name}[1:] / {name}[:-1]",
                     why=growth(name),
                 )

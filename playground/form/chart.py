@@ -17,6 +17,7 @@ WIDTH, HEIGHT = 560, 250
 LEFT, RIGHT, TOP, BOTTOM = 58, 118, 12, 38  # room for the axes, and for names at the right
 DRAWN = 240  # points of a line; more are averaged, and the caption says so
 LISTED = 12  # rows of the table
+NAME_HEIGHT = 17  # names at the right stand at least so far apart: a phone draws them larger
 DASHES = ("", "7 4", "2 3", "10 3 2 3")
 
 
@@ -65,7 +66,7 @@ def chart(
     head = f"<figcaption><b>{esc(title)}</b></figcaption>"
     if not lines:
         return Html(
-            f'<figure class="chart">{head}<p class="told">{esc(NOTHING(lang))}</p></figure>'
+            f'<figure class="chart">{head}<p class="told nothing">{esc(NOTHING(lang))}</p></figure>'
         )
     few, per_point = zip(*(thinned(line) for line in lines), strict=True)
     box = Box(x, y, few, levels)
@@ -153,7 +154,7 @@ class Box:
         ]
         out, last = [], -math.inf
         for place, name, hue, dash in sorted(found):
-            last = max(place, last + 14)
+            last = max(place, last + NAME_HEIGHT)
             mark = (
                 f'<line class="key {hue}" x1="{WIDTH - RIGHT + 4}" x2="{WIDTH - RIGHT + 22}" y1="{last:.1f}" '
                 f'y2="{last:.1f}" stroke-dasharray="{DASHES[dash % len(DASHES)] if hue else "1 3"}"/>'

@@ -13,7 +13,7 @@ from playground.inverse.view import bottom, top
 from playground.tabs.self_attention import JOURNEY, JOURNEY_VECTORS
 
 FORMULA = Html(
-    "<span>loss = t ln(t / w) + (1 − t) ln((1 − t) / (1 − w))</span> "
+    "<span>loss = t ln(t / w)</span> <span>+ (1 − t) ln((1 − t) / (1 − w))</span> "
     "<span>x ← x − rate × ∂loss/∂x</span>"
 )
 

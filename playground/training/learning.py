@@ -31,7 +31,7 @@ def top(state: TrainingState, lang: str) -> Html:
     told = "".join(standing(state, n, *one, lang) for n, one in enumerate(found))
     tables = "".join(answers(state, n, one, lang) for n, (_, one) in enumerate(found))
     charts = curves(state, [one for _, one in found], make_task(state.task, found[0][0].text), lang)
-    return Html(f'{told}{bar(state, lang)}{charts}<div class="charts">{tables}</div>')
+    return Html(f'{told}{bar(state, lang)}{charts}<div class="answers">{tables}</div>')
 
 
 def name_of(state: TrainingState, n: int, lang: str) -> str:
@@ -50,7 +50,10 @@ def standing(state: TrainingState, n: int, run: LiveSettings, found: Learned, la
     right = sum(answer.is_right for answer in found.now)
     words = NOW if found.losses else FRESH
     last = number(found.losses[-1]) if found.losses else ""
-    said = esc(words(lang, n=f"{state.step:,}", loss=last, right=right, all=len(found.now)))
+    asked = QUESTIONS_OF_TEXT(lang) if run.task == "text" else NEW_QUESTIONS(lang)
+    said = esc(
+        words(lang, n=f"{state.step:,}", loss=last, right=right, all=len(found.now), asked=asked)
+    )
     who = f"<b>{esc(name_of(state, n, lang))}</b> · " if state.compare != "nothing" else ""
     diverged = RUNS.stopped_by(run)
     remark = diverged.text(lang) if diverged else suspicion(run, found, lang)
@@ -59,13 +62,17 @@ def standing(state: TrainingState, n: int, run: LiveSettings, found: Learned, la
 
 
 FRESH = Words(
-    "Nothing is learned yet: {right} of {all} new questions are answered right.",
-    "아직 아무것도 배우지 않았습니다. 새 문제 {all}개 가운데 {right}개를 맞힙니다.",
+    "Nothing is learned yet: {right} of {all} {asked} are answered right.",
+    "아직 아무것도 배우지 않았습니다. {asked} {all}개 가운데 {right}개를 맞힙니다.",
 )
 NOW = Words(
-    "Step {n}: the loss is {loss}, and {right} of {all} new questions are answered right.",
-    "{n}걸음: 손실은 {loss}이고, 새 문제 {all}개 가운데 {right}개를 맞힙니다.",
+    "Step {n}: the loss is {loss}, and {right} of {all} {asked} are answered right.",
+    "{n}걸음: 손실은 {loss}이고, {asked} {all}개 가운데 {right}개를 맞힙니다.",
 )
+
+
+NEW_QUESTIONS = Words("new questions", "새 문제")
+QUESTIONS_OF_TEXT = Words("questions", "문제")  # pieces of what it learns: nothing new
 
 
 def suspicion(run: LiveSettings, found: Learned, lang: str) -> str:
@@ -155,7 +162,7 @@ def answers(state: TrainingState, n: int, found: Learned, lang: str) -> Html:
         f"<td><b>{sum(a.is_right for a in found.answers[step])} / {len(found.now)}</b></td>"
         for step in steps
     )
-    title = ANSWERS(lang)
+    title = (ANSWERS_OF_TEXT if state.task == "text" else ANSWERS)(lang)
     if state.compare != "nothing":
         title = f"{title} · {name_of(state, n, lang)}"
     return Html(
@@ -192,11 +199,12 @@ def shown(text: str) -> Html:
 
 
 ANSWERS = Words("Answers to new questions", "새 문제에 대한 답")
+ANSWERS_OF_TEXT = Words("The text continued", "이어 쓴 글")
 QUESTION = Words("question", "문제")
 RIGHT = Words("right answer", "정답")
 BEFORE = Words("before", "학습 전")
 AT = Words("step {n}", "{n}걸음")
 TODAY = Words("now", "지금")
-OF_ALL = Words("right, of all asked", "모두 물어 맞힌 수")
+OF_ALL = Words("right, of all asked", "맞힌 문제 수")
 YES = Words("right", "맞음")
 NO = Words("wrong", "틀림")

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from playground.form.chart import DRAWN, Axis, Level, Line, chart, label, ticks
+from playground.form.chart import DRAWN, NAME_HEIGHT, Axis, Level, Line, chart, label, ticks
 from tests.playground.html_tree import read
 
 
@@ -45,7 +45,7 @@ def test_every_line_and_level_is_named_once_and_told_apart_without_colour():
     names = [t.text for t in found.all("text", "end")]
     assert sorted(names) == ["chance", "far away", "one", "two"]
     heights = sorted(float(t.attributes["y"]) for t in found.all("text", "end"))
-    assert min(b - a for a, b in itertools.pairwise(heights)) >= 14
+    assert min(b - a for a, b in itertools.pairwise(heights)) >= NAME_HEIGHT
     dashes = [line.attributes.get("stroke-dasharray") for line in found.all("polyline")]
     assert dashes[0] != dashes[1]
 
