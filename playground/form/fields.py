@@ -40,6 +40,15 @@ class Field:
         raise NotImplementedError
 
 
+def written(number: float) -> str:
+    """A number in a sentence, never in powers of ten.
+
+    >>> written(1e-05), written(-0.5), written(3.0)
+    ('0.00001', '−0.5', '3')
+    """
+    return f"{number:.10f}".rstrip("0").rstrip(".").replace("-", "−")
+
+
 @dataclass(frozen=True)
 class Decimal(Field):
     """A number from `low` to `high`; with `slide`, a slider of that step."""
@@ -70,8 +79,8 @@ class Decimal(Field):
         return self.low <= number <= self.high
 
     def refusal(self, value: Any, kept: Any) -> errors.PlaygroundError:
-        low, high = (f"{n:.10g}".replace("-", "−") for n in (self.low, self.high))
-        return errors.FieldError(found=errors.short(value), low=low, high=high, kept=f"{kept:.10g}")
+        low, high, used = (written(n) for n in (self.low, self.high, kept))
+        return errors.FieldError(found=errors.short(value), low=low, high=high, kept=used)
 
     def control(self, form: str, state: FormState, lang: str, name: str) -> Html:
         value, label = f"{getattr(state, name):.10g}", esc(self.label(lang))

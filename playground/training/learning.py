@@ -30,8 +30,9 @@ def top(state: TrainingState, lang: str) -> Html:
     found = [(run, learned(run, state.step)) for run in runs_of(state)]
     told = "".join(standing(state, n, *one, lang) for n, one in enumerate(found))
     tables = "".join(answers(state, n, one, lang) for n, (_, one) in enumerate(found))
+    kind = "answers long" if state.task == "text" else "answers"  # one below the other
     charts = curves(state, [one for _, one in found], make_task(state.task, found[0][0].text), lang)
-    return Html(f'{told}{bar(state, lang)}{charts}<div class="answers">{tables}</div>')
+    return Html(f'{told}{bar(state, lang)}{charts}<div class="{kind}">{tables}</div>')
 
 
 def name_of(state: TrainingState, n: int, lang: str) -> str:
