@@ -132,7 +132,7 @@ COUNTED = Words(
     "Short texts cost little but overhead, and matrices too large for the processor’s cache cost more than their share: "
     "so a doubling need not be 4 times exactly. “Kept” is q, k, v and all that comes back; “peak” the most that is there at the same time. "
     "What SDPA takes for its tiles inside its kernel, about half a MiB at any length, cannot be seen from here.",
-    "이 페이지를 보내는 컴퓨터에서 쟀습니다. 글 하나, 숫자 {hs}개짜리 헤드 하나, float32, 마스크 없음이고, 최대 {repeats}번 가운데 가장 빠른 것입니다. "
+    "이 페이지를 돌리는 서버에서 쟀습니다. 글 하나, 숫자 {hs}개짜리 헤드 하나, float32, 마스크 없음이고, 최대 {repeats}번 가운데 가장 빠른 것입니다. "
     "짧은 글에서는 준비하는 시간이 대부분이고, 프로세서의 캐시에 다 들어가지 않는 행렬은 그만큼 더 오래 걸립니다. "
     "그래서 길이가 두 배일 때 꼭 4배는 아닙니다. kept는 q, k, v와 돌려받은 것 전부, peak는 가장 많을 때 한꺼번에 있던 것 전부입니다. "
     "SDPA가 커널 안에서 조각을 두는 데 쓰는, 길이와 상관없이 0.5 MiB쯤 되는 메모리는 여기서 보이지 않습니다.",
