@@ -8,6 +8,7 @@ from playground.controls import button, close_button
 from playground.explain import explain
 from playground.explain_weights import DIGITS
 from playground.flow import Flow, Matrix
+from playground.html import fine
 from playground.render import (
     Hidden,
     Html,
@@ -16,7 +17,6 @@ from playground.render import (
     explanation_html,
     join,
     name_of,
-    number,
     token_label,
 )
 from playground.state import State
@@ -67,12 +67,10 @@ def glass(
         tools = close_button(action("unpin", index=pinned), lang)
     right = ""
     if m.right is not None and not same_number(float(m.right[i, j]), made.value):
-        right = (
-            f'<p class="instead">{esc(INSTEAD(lang, value=number(float(m.right[i, j]), 4)))}</p>'
-        )
+        right = f'<p class="instead">{esc(INSTEAD(lang, value=fine(float(m.right[i, j]))))}</p>'
     return Html(
         f'<div class="glass" role="region" aria-live="polite" aria-label="{esc(WHENCE(lang))}">'
-        f'<div class="gh"><b>{name_of(m)}{head}[{row}, {col}] = {number(made.value, digits)}</b>'
+        f'<div class="gh"><b>{name_of(m)}{head}[{row}, {col}] = {fine(made.value, digits)}</b>'
         f'<span class="row">{tools}</span></div>'
         f'<div class="sum">{explanation_html(made, lang, digits)}</div>{right}'
         f"<code>{esc(m.column_lines[j] if m.column_lines else m.line)}</code></div>"

@@ -57,3 +57,28 @@ def apart(d: float) -> str:
     if not math.isfinite(d):
         return number(d)
     return f"{d:.4f}" if d >= 5e-5 else f"{d:.1e}".replace("-", "−")
+
+
+def fine(value: float, digits: int = 4) -> str:
+    """As `number`, but in powers of ten what so few digits would make 0.
+
+    >>> fine(0.25), fine(2.6e-7), fine(0.0)
+    ('0.2500', '2.6 × 10⁻⁷', '0')
+    """
+    tiny = math.isfinite(value) and 1e-12 <= abs(value) < 0.5 * 10**-digits
+    return scientific(value) if tiny else number(value, digits)
+
+
+def scientific(value: float) -> str:
+    """Two figures and a power of ten, with true minus signs.
+
+    >>> scientific(-2.5e-15), scientific(0.0)
+    ('−2.5 × 10⁻¹⁵', '0')
+    """
+    if value == 0:
+        return "0"
+    digits, _, power = f"{value:.1e}".partition("e")
+    return f"{digits} × 10{str(int(power)).translate(RAISED)}".replace("-", "−")
+
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

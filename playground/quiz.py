@@ -8,7 +8,8 @@ from lessons.words import Words
 from model.errors import PlaygroundError
 from playground.controls import button
 from playground.flow import Flow, Matrix
-from playground.render import Html, action, esc, number
+from playground.html import number
+from playground.render import Html, action, esc
 from playground.state import State
 from playground.tab import Tab
 

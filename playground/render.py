@@ -8,7 +8,7 @@ from lessons.words import Words
 from playground.arithmetic import Exp, Explanation, Frac, Num, Source
 from playground.explain_weights import DIGITS, Power
 from playground.flow import Flow, Matrix, groups
-from playground.html import Html, action, apart, esc, join, number
+from playground.html import Html, action, apart, esc, fine, join
 from playground.state import State
 from playground.table_cells import HUES, asked_cell, input_cell, read_cell
 
@@ -190,17 +190,17 @@ def num_html(num: Num, bare: bool = False) -> str:
 
 def figure(value: float, digits: int = DIGITS) -> str:
     """A number as sums show it: a whole one without decimals."""
-    return number(value, 0 if math.isfinite(value) and value == int(value) else digits)
+    return fine(value, 0 if math.isfinite(value) and value == int(value) else digits)
 
 
 def bracketed(value: float, digits: int = DIGITS) -> str:
-    """A number that may follow a sign: a negative one in brackets."""
+    """A number that may follow a sign: in brackets where it is negative, or has a power of ten."""
     text = figure(value, digits)
-    return f"({text})" if value < 0 and math.isfinite(value) else text
+    return f"({text})" if "×" in text or (value < 0 and math.isfinite(value)) else text
 
 
 def explanation_html(e: Explanation, lang: str, digits: int = DIGITS) -> Html:
-    result = Html(f"<b>{number(e.value, digits)}</b>")
+    result = Html(f"<b>{fine(e.value, digits)}</b>")
     if not e.parts:
         return result
     if len(e.parts) == 1 and isinstance(e.parts[0], Num):

@@ -17,7 +17,7 @@ from playground.block.state import BlockState
 from playground.block.why import few
 from playground.flow import Flow, Matrix
 from playground.form.chart import Axis, Line, chart
-from playground.html import Html, esc
+from playground.html import Html, esc, scientific
 
 CALLED = {
     "pre": Words("pre-norm", "앞 정규화"),
@@ -206,18 +206,3 @@ def amount(value: Tensor | float) -> str:
     if number == 0 or 0.01 <= abs(number) < 10_000:
         return f"{number:.2f}".replace("-", "−")
     return scientific(number)
-
-
-def scientific(number: float) -> str:
-    """Two figures and a power of ten, with true minus signs.
-
-    >>> scientific(-2.5e-15), scientific(0.0)
-    ('−2.5 × 10⁻¹⁵', '0')
-    """
-    if number == 0:
-        return "0"
-    digits, _, power = f"{number:.1e}".partition("e")
-    return f"{digits} × 10{str(int(power)).translate(RAISED)}".replace("-", "−")
-
-
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -181,12 +181,14 @@ def bar(state: EncoderDecoderState, lang: str) -> Html:
         words = GO_ON if state.step else TRAIN
         pace = PACE(lang, n=f"{state.step:,}", end=f"{end:,}") if state.running else ""
         many = running(state, lang, words(lang, n=f"{end:,}"), pace=pace)
-    return Html(f'<div class="bar"><span class="row">{many}{one}</span></div>')
+    back = button(BEGIN(lang), action("begin"), disabled=state.running or not state.step)
+    return Html(f'<div class="bar"><span class="row">{many}{one}{back}</span></div>')
 
 
 TRAIN = Words("Train {n} steps", "{n}걸음 학습하기")
 GO_ON = Words("Go on to step {n}", "{n}걸음까지 이어서 학습하기")
 ONE = Words("One step", "한 걸음")
+BEGIN = Words("To the beginning", "처음 걸음으로")
 PACE = Words("step {n} of {end}", "{end}걸음 가운데 {n}걸음")
 FULL = Words(
     "{n} steps: that is as far as it goes here.", "{n}걸음입니다. 여기서는 여기까지 학습합니다."

@@ -175,3 +175,8 @@ class Runs(Generic[Settings]):
             if run.step % MILESTONE == 0:
                 self.keep(settings, run)
         return any(run.step < end for run in runs.values())
+
+
+def begin(state: Any, action: Any) -> Any:
+    """Back to before the first step; what was learned is still remembered."""
+    return state.but(step=0, left=0, running=False, place=0)

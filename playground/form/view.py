@@ -41,14 +41,15 @@ def view(form: Form, state: Any, lang: str, notice: str = "") -> Html:
     flow = form.flow(state, lang)
     shown = shown_state(flow, state)
     hidden = Hidden(shown, flow, revealed=True)
-    matrices = ""
+    matrices = key = ""
     if flow.matrices:
+        key = legend(form, lang)
         matrices = f"{equation(flow, shown, lang, hidden)}{glass_boxes(flow, shown, lang, hidden)}"
     return Html(
         f'<div class="pg form" data-tab="{form.name}"><aside class="lesson">{lesson(form, state, lang)}</aside>'
         f'<section class="panel">{toolbar(lang)}{told(notice)}{sections(form, state, lang)}'
         f"{controls(form, form.groups_above, state, lang)}{form.top(state, lang)}{matrices}"
-        f"{form.bottom(state, lang)}{controls(form, form.groups, state, lang)}{legend(form, lang)}</section></div>"
+        f"{form.bottom(state, lang)}{controls(form, form.groups, state, lang)}{key}</section></div>"
     )
 
 

@@ -17,7 +17,8 @@ from playground.gpt.look import LOOK, labels, looked, trace
 from playground.gpt.parts import EMPTY, head_name, percent, picture, tokens
 from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint
-from playground.render import Hidden, Html, action, esc, matrix, number
+from playground.html import number
+from playground.render import Hidden, Html, action, esc, matrix
 from playground.state import MAX_NAME, MAX_TOKENS, MAX_WIDTH, State
 
 SHOWN_AS = (

@@ -12,7 +12,8 @@ from playground.gpt.look import LOOK, read, trace_of_read, window
 from playground.gpt.parts import EMBEDDING, LAYER, best_list, reading
 from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint, pieces_of
-from playground.render import Html, esc, explanation_html, matrix, number
+from playground.html import number
+from playground.render import Html, esc, explanation_html, matrix
 from playground.state import State
 
 

@@ -14,7 +14,8 @@ from model.sampling import generate, prompt_ids
 from playground import models
 from playground.gpt.parts import do
 from playground.gpt.state import GptState
-from playground.render import Html, esc, number
+from playground.html import number
+from playground.render import Html, esc
 
 TOKENS = 48  # written in each measurement; a few tenths of a second
 

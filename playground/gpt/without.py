@@ -13,7 +13,8 @@ from playground.gpt.look import read
 from playground.gpt.parts import LAYER, best_list, do, head_name, reading
 from playground.gpt.state import GptState
 from playground.gpt.text import checkpoint, pieces_of
-from playground.render import Html, action, esc, number
+from playground.html import number
+from playground.render import Html, action, esc
 
 RANKED = 5
 

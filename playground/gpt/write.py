@@ -12,7 +12,8 @@ from playground.flow import Matrix
 from playground.gpt import text
 from playground.gpt.parts import EMPTY, best, chip, do, percent, tokens
 from playground.gpt.state import MAX_WRITTEN, NUMBERS, RANGES, GptState
-from playground.render import Html, action, esc, explanation_html, number
+from playground.html import number
+from playground.render import Html, action, esc, explanation_html
 
 CANDIDATES = 10
 STAGES = ("probs", "probs_temperature", "probs_top_k", "probs_top_p")

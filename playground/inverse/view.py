@@ -8,7 +8,7 @@ from playground import input_errors as errors
 from playground.controls import button
 from playground.form.chart import Axis, Level, Line, chart
 from playground.form.view import running
-from playground.html import Html, action, esc, number
+from playground.html import Html, action, esc, number, scientific
 from playground.inverse.state import FIELDS, InverseState, Look, goal_of, how_of, look, x_of
 from playground.render import token_label
 
@@ -89,7 +89,7 @@ def verdict(state: InverseState, found: Look, lang: str) -> str:
     if here.state == "reached":
         return f"<b>{(REACHED if steps else THERE)(lang, n=steps)}</b>"
     if here.state == "flat":
-        largest = f"{here.gradient.abs().max().item():.1e}".replace("-", "−")
+        largest = scientific(here.gradient.abs().max().item())
         return f"<b>{FLAT(lang, largest=largest)}</b>"
     if found.refused:
         return f"<b>{esc(found.refused.text(lang))}</b>"

@@ -9,7 +9,8 @@ from model.attention import AttentionTrace, attend, resume, voices
 from model.mistakes import MISTAKES
 from playground import code
 from playground.flow import Flow, Matrix, input_matrix, typed_weights, x_of
-from playground.render import Html, number, token_label
+from playground.html import number
+from playground.render import Html, token_label
 from playground.state import State
 from playground.tab import Preset, Tab
 from playground.tabs.self_attention import JOURNEY, JOURNEY_VECTORS, TYPED_LINE, share

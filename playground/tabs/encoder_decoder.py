@@ -10,6 +10,7 @@ from playground.encoder_decoder.state import FIELDS, EncoderDecoderState, change
 from playground.flow import Flow
 from playground.form.form import Example, Form, Group
 from playground.form.panel import FormPanel
+from playground.form.runs import begin
 from playground.form.view import MARKS
 from playground.html import Html
 
@@ -143,7 +144,7 @@ TAB = FormPanel(
             Group(Words("Two positions", "두 위치"), ("first", "second"), in_("positions")),
         ),
         sections=SECTIONS,
-        actions={"once": once, "enlarge": attention.enlarge},
+        actions={"once": once, "begin": begin, "enlarge": attention.enlarge},
         changed=changed,
         settle=settle,
         more=more,

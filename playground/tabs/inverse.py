@@ -83,7 +83,7 @@ EXAMPLES = (
             "코잘 마스크를 쓰면 첫 토큰은 셋째 토큰을 볼 수 없습니다. X의 숫자를 아무거나 바꿔 보십시오. 그 가중치가 움직입니까? 마스크를 "
             "끄면 목표에 닿을 수 있게 됩니다.",
         ),
-        InverseState(query=0, key=2, causal=True, open=["weights", 0, 1, 0]),
+        InverseState(query=0, key=2, causal=True, open=["weights", 0, 0, 2]),
     ),
 )
 

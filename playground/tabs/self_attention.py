@@ -25,7 +25,8 @@ from playground.flow import (
     w_of,
     x_of,
 )
-from playground.render import Html, number, token_label
+from playground.html import number
+from playground.render import Html, token_label
 from playground.state import State
 from playground.tab import Preset, Tab
 

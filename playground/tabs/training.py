@@ -6,11 +6,12 @@ from lessons.words import Words
 from playground.flow import Flow
 from playground.form.form import Form, Group
 from playground.form.panel import FormPanel
+from playground.form.runs import begin
 from playground.form.view import MARKS
 from playground.html import Html
 from playground.training import attention, learning, weight
 from playground.training.examples import EXAMPLES
-from playground.training.runs import begin, more, once, settle
+from playground.training.runs import more, once, settle
 from playground.training.state import FIELDS, TrainingState, changed, refused, section_of
 
 SECTIONS = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from model.live import LiveRun, LiveSettings, Snapshot
 from model.tasks import Answer, ask
 from playground.form.form import Action
@@ -79,8 +77,3 @@ def more(state: TrainingState) -> TrainingState:
 def once(state: TrainingState, action: Action) -> TrainingState:
     """A single training step of each run."""
     return RUNS.once(state, runs_of(state), MOST)
-
-
-def begin(state: TrainingState, action: Any) -> TrainingState:
-    """Back to before the first step; what was learned is still remembered."""
-    return state.but(step=0, left=0, running=False, place=0)

@@ -25,7 +25,7 @@ SEEN = [
     ("01_words_into_numbers", "near_king", {"word": "day"}, {"night": "␣day lies ␣night"}),
     ("01_words_into_numbers", "word_and_place", {}, {"3.91": "", "2.37": ""}),
     ("01_words_into_numbers", "word_and_place", {"position": 0}, {"5.24": "wpe, 5.24 long"}),
-    ("06_scaling", "stuck", {}, {"5.8e−08": ""}),
+    ("06_scaling", "stuck", {}, {"5.8 × 10⁻⁸": ""}),
     ("06_scaling", "stuck", {"scale": True}, {"0.13 %": ""}),
     ("10_block", "ten_times", {}, {"−1.34, −0.45, 0.45, 1.34": "−1.34 −0.45 0.45 1.34"}),
     ("10_block", "ten_times", {}, {"500": "500.00", "109.54": "", "109.93": ""}),

@@ -18,8 +18,8 @@ from playground.gpt import heads, text
 from playground.gpt.look import LOOK
 from playground.gpt.parts import LEVELS, percent
 from playground.gpt.state import GptState
+from playground.html import number
 from playground.panel import panels
-from playground.render import number
 from playground.stage import act
 from playground.state import MAX_TOKENS
 from tests.model.small import small_gpt

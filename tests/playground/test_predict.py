@@ -12,7 +12,7 @@ from lessons.mistakes import mistake_words
 from model.errors import PlaygroundError
 from playground.actions import apply
 from playground.flow import Flow
-from playground.render import number
+from playground.html import number
 from playground.stage import act
 from playground.tab import tabs
 from playground.view import view

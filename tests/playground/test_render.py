@@ -11,7 +11,8 @@ import re
 import pytest
 
 from playground import input_errors as errors
-from playground.render import Html, apart, esc, join, number
+from playground.html import number
+from playground.render import Html, apart, esc, join
 from playground.stage import act, table
 from playground.state import State
 from playground.tab import tabs

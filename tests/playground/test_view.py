@@ -9,7 +9,7 @@ import pytest
 
 from playground.actions import apply
 from playground.explain import explain
-from playground.render import number
+from playground.html import number
 from playground.stage import act
 from playground.tab import tabs
 from playground.view import view
