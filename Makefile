@@ -13,7 +13,7 @@ endif
 export GRADIO_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-train setup-test run test bench train losses practise lessons lint screenshots clean
+.PHONY: help setup setup-train setup-test run test bench train losses exact practise lessons lint screenshots clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile
@@ -32,6 +32,9 @@ train: setup-train ## train the shipped models again (hours); MODELS="korean" fo
 
 losses: setup ## compute the losses on the models' cards again
 	@$(PYTHON) -m model losses $(ARGS)
+
+exact: setup-test ## print how far our modules lie from PyTorch's, and gradients from finite differences
+	@$(PYTHON) -m scripts.exactness
 
 practise: setup ## write a function yourself and have it judged; ARGS="9" for station 9
 	@$(PYTHON) -m lessons practise $(ARGS)
