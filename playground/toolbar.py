@@ -49,6 +49,17 @@ def toolbar(tab: Tab, state: State, flow: Flow, lang: str) -> Html:
     )
 
 
+def short_toolbar(lang: str) -> Html:
+    """Undo, redo, reset and files: for a tab without an equation to step through."""
+    return Html(
+        f'<div class="bar" role="toolbar" aria-label="{esc(TOOLS(lang))}"><span class="row">'
+        f"{button(UNDO(lang), Html('data-client=undo'))}{button(REDO(lang), Html('data-client=redo'))}"
+        f'{button(RESET(lang), action("reset"))}</span><span class="row">'
+        f"{button(SAVE(lang), Html('data-client=download'))}{button(OPEN(lang), Html('data-client=upload'))}"
+        "</span></div>"
+    )
+
+
 TOOLS = Words("Tools", "도구")
 UNDO = Words("Undo", "실행 취소")
 REDO = Words("Redo", "다시 실행")

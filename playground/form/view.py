@@ -18,12 +18,7 @@ from playground.toolbar import (
     LEGEND_O,
     LEGEND_S,
     LEGEND_W,
-    OPEN,
-    REDO,
-    RESET,
-    SAVE,
-    TOOLS,
-    UNDO,
+    short_toolbar,
 )
 from playground.view import EXAMPLES, TRY, equation, told
 
@@ -47,7 +42,7 @@ def view(form: Form, state: Any, lang: str, notice: str = "") -> Html:
         matrices = f"{equation(flow, shown, lang, hidden)}{glass_boxes(flow, shown, lang, hidden)}"
     return Html(
         f'<div class="pg form" data-tab="{form.name}"><aside class="lesson">{lesson(form, state, lang)}</aside>'
-        f'<section class="panel">{toolbar(lang)}{told(notice)}{sections(form, state, lang)}'
+        f'<section class="panel">{short_toolbar(lang)}{told(notice)}{sections(form, state, lang)}'
         f"{controls(form, form.groups_above, state, lang)}{form.top(state, lang)}{matrices}"
         f"{form.bottom(state, lang)}{controls(form, form.groups, state, lang)}{key}</section></div>"
     )
@@ -85,16 +80,6 @@ def chosen_example(form: Form, state: FormState):
     own = [e for e in form.examples if e.name == state.preset]
     here = [e for e in form.examples if section_of(form, e.state) == section]
     return next((e for e in own if e in here), (here or own or list(form.examples))[0])
-
-
-def toolbar(lang: str) -> Html:
-    return Html(
-        f'<div class="bar" role="toolbar" aria-label="{esc(TOOLS(lang))}"><span class="row">'
-        f"{button(UNDO(lang), Html('data-client=undo'))}{button(REDO(lang), Html('data-client=redo'))}"
-        f'{button(RESET(lang), action("reset"))}</span><span class="row">'
-        f"{button(SAVE(lang), Html('data-client=download'))}{button(OPEN(lang), Html('data-client=upload'))}"
-        "</span></div>"
-    )
 
 
 def sections(form: Form, state: FormState, lang: str) -> Html:

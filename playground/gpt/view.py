@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from lessons.words import Words
 from playground import models
-from playground.controls import button, radios
+from playground.controls import radios
 from playground.gpt import heads, layers, timing, tokens, without, write
 from playground.gpt.presets import PRESETS, example
 from playground.gpt.state import MAX_PROMPT, GptState
@@ -17,12 +17,7 @@ from playground.toolbar import (
     LEGEND_O,
     LEGEND_S,
     LEGEND_W,
-    OPEN,
-    REDO,
-    RESET,
-    SAVE,
-    TOOLS,
-    UNDO,
+    short_toolbar,
 )
 from playground.view import EXAMPLES, TRY, told
 
@@ -52,7 +47,7 @@ def view(state: GptState, lang: str, notice: str = "") -> Html:
     show = SECTIONS[state.section][1]
     return Html(
         f'<div class="pg gpt" data-tab="gpt"><aside class="lesson">{lesson(state, lang)}</aside>'
-        f'<section class="panel">{toolbar(lang)}{told(notice)}{prompt(state, lang)}{sections(state, lang)}'
+        f'<section class="panel">{short_toolbar(lang)}{told(notice)}{prompt(state, lang)}{sections(state, lang)}'
         f"{show(state, lang)}{legend(state.section, lang)}</section></div>"
     )
 
@@ -92,16 +87,6 @@ SIZE = Words(
 LOSS = Words(
     "On text it never saw: {loss} nats a character.", "본 적 없는 글에서 글자당 {loss}나트입니다."
 )
-
-
-def toolbar(lang: str) -> Html:
-    return Html(
-        f'<div class="bar" role="toolbar" aria-label="{esc(TOOLS(lang))}"><span class="row">'
-        f"{button(UNDO(lang), Html('data-client=undo'))}{button(REDO(lang), Html('data-client=redo'))}"
-        f'{button(RESET(lang), action("reset"))}</span><span class="row">'
-        f"{button(SAVE(lang), Html('data-client=download'))}{button(OPEN(lang), Html('data-client=upload'))}"
-        "</span></div>"
-    )
 
 
 def prompt(state: GptState, lang: str) -> Html:

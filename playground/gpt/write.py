@@ -13,6 +13,7 @@ from playground.gpt import text
 from playground.gpt.parts import EMPTY, best, chip, do, percent, tokens
 from playground.gpt.state import MAX_WRITTEN, NUMBERS, RANGES, GptState
 from playground.html import number
+from playground.input_errors import FieldError
 from playground.render import Html, action, esc, explanation_html
 
 CANDIDATES = 10
@@ -264,9 +265,8 @@ def field(state: GptState, lang: str, key: str, label: str) -> Html:
     low, high = NUMBERS.get(key) or RANGES[key]
     message, extra = "", ""
     if wrong is not None:
-        told = esc(
-            WRONG(lang, found=wrong[:24], low=f"{low:.10g}", high=f"{high:.10g}", kept=value)
-        )
+        error = FieldError(found=wrong[:24], low=f"{low:.10g}", high=f"{high:.10g}", kept=value)
+        told = esc(error.text(lang))
         message = f'<span class="msg" role="alert" id="bad-{key}">{told}</span>'
         extra = f' aria-invalid="true" aria-describedby="bad-{key}"'
     return Html(
@@ -281,10 +281,6 @@ TOP_K = Words("top-k (0: off)", "top-k (0: 끔)")
 TOP_P = Words("top-p (1: off)", "top-p (1: 끔)")
 SEED = Words("seed", "시드")
 HOW_MANY = Words("tokens", "토큰 수")
-WRONG = Words(
-    "“{found}” cannot be used here: from {low} to {high}. {kept} stays in use.",
-    "‘{found}’ 값은 쓸 수 없습니다. {low}부터 {high}까지입니다. {kept} 값을 그대로 씁니다.",
-)
 
 
 def csv(state: GptState) -> Matrix:
