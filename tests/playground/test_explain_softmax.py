@@ -21,11 +21,15 @@ def printed(scores: list[float], chosen: int, lang: str = "en") -> Element:
     return read(explanation_html(softmax_of([Num(s) for s in scores], chosen), lang))
 
 
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
 def number(text: str) -> float:
-    """What a printed number, or one number less another, is worth."""
+    """What a printed number, or one number less another, is worth; a power of ten among them."""
+    plain = text.replace(" × 10", "e").translate(RAISED)
     return sum(
         float(part.replace("−", "-").replace("≈", "").strip("()"))
-        for part in text.replace(" − ", "|-").replace("-(−", "").split("|")
+        for part in plain.replace(" − ", "|-").replace("-(−", "").split("|")
     )
 
 
