@@ -8,7 +8,7 @@ from lessons.words import Words
 from playground.arithmetic import Exp, Explanation, Frac, Num, Source
 from playground.explain_weights import DIGITS, Power
 from playground.flow import Flow, Matrix, groups
-from playground.html import Html, action, apart, esc, fine, join
+from playground.html import Html, action, apart, esc, fine, join, number
 from playground.state import State
 from playground.table_cells import HUES, asked_cell, input_cell, read_cell
 
@@ -183,14 +183,20 @@ def parts_html(parts: list) -> Html:
 
 
 def num_html(num: Num, bare: bool = False) -> str:
-    digits = num.digits if isinstance(num, Power) else DIGITS
-    text = figure(num.value, digits) if bare else bracketed(num.value, digits)
+    if isinstance(num, Power):  # never negative; its decimals are what its quotient needs
+        text = number(num.value, decimals(num.value, num.digits))
+    else:
+        text = figure(num.value) if bare else bracketed(num.value)
     return f'<i class="c">{text}</i>' if num.source else f"<i>{text}</i>"
 
 
 def figure(value: float, digits: int = DIGITS) -> str:
     """A number as sums show it: a whole one without decimals."""
-    return fine(value, 0 if math.isfinite(value) and value == int(value) else digits)
+    return fine(value, decimals(value, digits))
+
+
+def decimals(value: float, digits: int) -> int:
+    return 0 if math.isfinite(value) and value == int(value) else digits
 
 
 def bracketed(value: float, digits: int = DIGITS) -> str:
